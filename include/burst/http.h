@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending HTTP requests, many at once, with the one retry loop of the project.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace burst {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;  ///< absolute; http only for an overridden endpoint or a metadata service
+  HttpHeaders headers;
+  std::string body;
+};
+
+/// What came back. A status >= 400 is a response like any other; the provider's error table judges it.
+struct HttpResponse {
+  int status = 0;  ///< 0: no reply came; `transport_error` says why
+  HttpHeaders headers;
+  std::string body;
+  std::string transport_error;   ///< `connecting to HOST: ...`; empty when a reply came
+  bool deadline_passed = false;  ///< the program's deadline ended the call; with status 0 its effect is unknown
+
+  /// The first header of that name, compared without case; nothing when absent.
+  std::optional<std::string_view> header(std::string_view name) const;
+};
+
+/// Whether a reply is final. `after` overrides the loop's own delay (Retry-After is honoured without it).
+struct RetryVerdict {
+  bool retry = false;
+  std::optional<std::chrono::milliseconds> after;
+};
+
+/// A token bucket: `burst` requests at once, then `per_second`. Calls with the same key share one bucket.
+struct RequestLimit {
+  std::string key;  ///< "ec2/us-east-1/CreateTags"; empty: no limit
+  double burst = 0;
+  double per_second = 0;
+};
+
+struct HttpCall {
+  HttpRequest request;
+  /// Called before every attempt, on the sending thread: sets date and signature. May send requests of its own
+  /// (credentials). An Error thrown here ends the whole send().
+  std::function<void(HttpRequest&)> sign;
+  /// Judges a reply, or a failed attempt (status 0). Absent: retry on status 0, 429 and 5xx.
+  std::function<RetryVerdict(const HttpResponse&)> judge;
+  RequestLimit limit;
+  int max_attempts = 8;
+  std::chrono::milliseconds timeout{30'000};  ///< for one attempt, connecting included
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::string ca_file, client_certificate_file, client_key_file;  ///< empty: the system's trust store, no certificate
+  std::string proxy;                                              ///< empty: as the environment says
+};
+
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  /// Sends all calls side by side, retries with full jitter as each call's judge says, and returns when every one has
+  /// ended: replies in the order of the calls. Connections are kept between calls. Replies are bounded in size (64
+  /// MiB). May be called from several threads, and from within a call's `sign`.
+  virtual std::vector<HttpResponse> send(std::vector<HttpCall> calls) = 0;
+
+  HttpResponse send_one(HttpCall call) {
+    std::vector<HttpCall> calls;
+    calls.push_back(std::move(call));
+    return std::move(send(std::move(calls)).front());
+  }
+};
+
+}  // namespace burst

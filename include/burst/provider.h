@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract that every cloud fulfils, one object a node group.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "burst/config.h"
+#include "burst/launch_journal.h"
+#include "burst/machine.h"
+#include "burst/services.h"
+
+namespace burst {
+
+/// Takes nodes whose machines have addresses, while the provider still works on (naming machines, other launches).
+using StartedSink = std::function<void(std::span<const NodeOutcome>)>;
+
+/// The machines of one node group. Idempotent by node name. A refused node is a value; only a call that failed as a
+/// whole (credentials, network, configuration) throws Error, and then no machine was started that is not in list().
+/// Not for use by two threads at once; the caller holds the group's lock where a function says so.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  /// Starts a machine for each node; the caller knows that none of them has one (list()). One outcome a node, in any
+  /// order. `started` gets each ready node once, as soon as its address is known. Needs the group's lock until it
+  /// returns; what must be done without the lock waits for finish().
+  virtual std::vector<NodeOutcome> start(std::span<const Launch> launches, const StartedSink& started) = 0;
+
+  /// Work of start() that may take long and needs no lock (EC2: the per-node tags, 10 a second). Returns the nodes
+  /// for which it failed, as outcomes; their machines live and list() still knows them.
+  virtual std::vector<NodeOutcome> finish() { return {}; }
+
+  /// Ends the machines of these nodes, however many each has. A node without one is `ready` (done). The outcomes of
+  /// the others say why they could not be ended. Needs the group's lock.
+  virtual std::vector<NodeOutcome> stop(std::span<const NodeName> nodes) = 0;
+
+  /// Ends machines by id: orphans and doubles. As stop(); the outcomes carry machine.id.
+  virtual std::vector<NodeOutcome> stop_machines(std::span<const Machine> machines) = 0;
+
+  /// Every machine of this cluster and group that is not gone: named or not, `stopping` ones too.
+  virtual std::vector<Machine> list() = 0;
+};
+
+/// What providers are made from. All references outlive the family and its providers.
+struct ProviderContext {
+  const Config& config;
+  std::string cluster;  ///< Slurm's ClusterName or the configuration's
+  Services services;
+  LaunchJournal& journal;
+};
+
+/// Makes the providers of one kind of cloud and holds what they share: credentials of a profile, tokens.
+class ProviderFamily {
+ public:
+  virtual ~ProviderFamily() = default;
+  /// The group outlives the provider; so does the family. Safe to call from one thread at a time; the providers that
+  /// it made may be used side by side. Sends no request.
+  virtual std::unique_ptr<Provider> provider(const NodeGroup& group) = 0;
+};
+
+/// One row of the registry.
+struct ProviderEntry {
+  ProviderKeys keys;
+  std::unique_ptr<ProviderFamily> (*make)(const ProviderContext&) = nullptr;
+};
+
+/// All providers that this build knows; src/providers/registry.cpp is the one place that names them.
+std::span<const ProviderEntry> provider_registry();
+
+}  // namespace burst

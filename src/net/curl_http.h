@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// HttpClient over libcurl's multi interface.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "burst/clock.h"
+#include "burst/environment.h"
+#include "burst/http.h"
+#include "burst/log.h"
+#include "burst/random.h"
+
+namespace burst::net {
+
+struct CurlHttpSettings {
+  std::chrono::steady_clock::time_point deadline;  ///< of the whole program: no attempt goes on beyond it
+  int in_flight = 128;                             ///< requests side by side, over all threads' send() each
+  std::string user_agent;                          ///< `slurm-burst/0.1.0`
+};
+
+/// Variables honoured: HTTPS_PROXY, HTTP_PROXY, NO_PROXY (both cases), AWS_CA_BUNDLE, SSL_CERT_FILE, CURL_CA_BUNDLE.
+std::unique_ptr<HttpClient> make_curl_http(const CurlHttpSettings& settings, Clock& clock, Random& random,
+                                           const Environment& environment, Log& log);
+
+}  // namespace burst::net
