@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches a node group's nodes are started by.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "burst/config.h"
+#include "burst/machine.h"
+#include "burst/slurm.h"
+
+namespace burst {
+
+/// best-effort: one launch for all. all-or-nothing: one launch a job that has several of these nodes, in the order of
+/// the jobs; nodes of single-node jobs and of none share one best-effort launch. A node that several jobs share goes
+/// with the first. Every node is in exactly one launch.
+std::vector<Launch> plan_launches(std::span<const NodeName> nodes, LaunchStrategy strategy,
+                                  std::span<const ResumeJob> jobs);
+
+}  // namespace burst

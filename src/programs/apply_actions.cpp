@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carrying out what change_state decides, batched.
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "burst/error.h"
+#include "burst/text.h"
+#include "programs/suite.h"
+
+namespace burst {
+namespace {
+
+constexpr std::string_view name_of(StateChange change) {
+  switch (change) {
+    case StateChange::down:
+      return "DOWN";
+    case StateChange::idle:
+      return "IDLE";
+    case StateChange::resume:
+      return "RESUME";
+    case StateChange::undrain:
+      return "UNDRAIN";
+    case StateChange::power_up:
+      return "POWER_UP";
+    case StateChange::power_down:
+      return "POWER_DOWN";
+    case StateChange::power_down_force:
+      return "POWER_DOWN_FORCE";
+  }
+  return "?";
+}
+
+/// Runs one batch; a failure is logged and remembered.
+void attempt(Applied& applied, Log& log, std::string_view doing, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    log.error(fmt::format("{}: {}", doing, error.what()));
+    applied.complete = false;
+  }
+}
+
+void set_addresses(std::span<const Action> actions, Suite& suite, Applied& applied) {
+  std::vector<NodeAddress> addresses;
+  for (const auto& action : actions) {
+    if (action.kind == ActionKind::set_address) addresses.push_back({action.node, action.address, action.hostname});
+  }
+  if (addresses.empty()) return;
+  attempt(applied, suite.services.log, "Failed to update node addresses",
+          [&] { suite.slurm.set_addresses(addresses); });
+}
+
+void set_states(std::span<const Action> actions, Suite& suite, Applied& applied) {
+  std::map<std::pair<StateChange, std::string>, std::vector<NodeName>> changes;
+  for (const auto& action : actions) {
+    if (action.kind == ActionKind::set_state) changes[{action.change, action.reason}].push_back(action.node);
+  }
+  for (const auto& [change, nodes] : changes) {
+    attempt(applied, suite.services.log, fmt::format("Failed to set nodes to state {}", name_of(change.first)), [&] {
+      suite.slurm.set_state(nodes, change.first, change.second);
+      for (const auto& node : nodes)
+        suite.services.log.info(fmt::format("Set node {} to state {}", node, name_of(change.first)));
+    });
+  }
+}
+
+void end_machines(std::span<const Action> actions, Provider& provider, Suite& suite, Applied& applied) {
+  std::vector<Machine> machines;
+  for (const auto& action : actions) {
+    if (action.kind != ActionKind::end_machine) continue;
+    Machine machine;
+    machine.id = action.machine_id;
+    if (!action.node.empty()) machine.node = action.node;
+    machines.push_back(std::move(machine));
+  }
+  if (machines.empty()) return;
+  Log& log = suite.services.log;
+  attempt(applied, log, "Failed to terminate instances", [&] {
+    for (const auto& outcome : provider.stop_machines(machines)) {
+      if (outcome.outcome == Outcome::ready) {
+        log.info(fmt::format("Terminated instance {} {}", outcome.node, outcome.machine.id));
+      } else {
+        log.error(fmt::format("Failed to terminate instance {} {} - {}: {}", outcome.node, outcome.machine.id,
+                              outcome.code, outcome.message));
+        applied.complete = false;
+      }
+    }
+  });
+}
+
+void comment_jobs(std::span<const Action> actions, Suite& suite, Applied& applied) {
+  std::map<NodeName, std::string> comments;
+  for (const auto& action : actions) {
+    if (action.kind == ActionKind::comment_jobs) comments[action.node] = one_line(action.reason);
+  }
+  if (comments.empty()) return;
+  attempt(applied, suite.services.log, "Failed to set job comments", [&] {
+    for (const auto& job : suite.slurm.jobs()) {
+      for (const auto& node : job.nodes) {
+        const auto comment = comments.find(node);
+        if (comment == comments.end()) continue;
+        if (job.comment != comment->second) suite.slurm.set_job_comment(job.id, comment->second);
+        break;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Applied apply_actions(std::span<const Action> actions, Provider& provider, Suite& suite) {
+  Applied applied;
+  Log& log = suite.services.log;
+  for (const auto& action : actions) {
+    if (action.kind == ActionKind::warn) log.warning(describe_action(action));
+    if (action.kind == ActionKind::alarm) log.critical(describe_action(action));
+    if (action.kind != ActionKind::warn && action.kind != ActionKind::alarm) log.info(describe_action(action));
+  }
+  set_addresses(actions, suite, applied);
+  set_states(actions, suite, applied);
+  end_machines(actions, provider, suite, applied);
+  comment_jobs(actions, suite, applied);
+  return applied;
+}
+
+std::string describe_action(const Action& action) {
+  const std::string reason = action.reason.empty() ? "" : fmt::format(", reason \"{}\"", action.reason);
+  switch (action.kind) {
+    case ActionKind::set_address:
+      return fmt::format("{} {}: update NodeAddr to {}, NodeHostName to {}", action.row, action.node, action.address,
+                         action.hostname);
+    case ActionKind::set_state:
+      return fmt::format("{} {}: set to {}{}", action.row, action.node, name_of(action.change), reason);
+    case ActionKind::end_machine:
+      return fmt::format("{} {}: end machine {}{}", action.row, action.node.empty() ? "(no node)" : action.node,
+                         action.machine_id, reason);
+    case ActionKind::comment_jobs:
+      return fmt::format("{} {}: comment on its jobs: {}", action.row, action.node, action.reason);
+    case ActionKind::warn:
+    case ActionKind::alarm:
+      return fmt::format("{} {}", action.row, action.reason);
+  }
+  return action.row;
+}
+
+}  // namespace burst

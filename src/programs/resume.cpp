@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// ResumeProgram: starts a machine for each node of a hostlist.
+#include "programs/resume.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "burst/error.h"
+#include "burst/hostlist.h"
+#include "burst/text.h"
+#include "core/group_memory.h"
+#include "core/launch_plan.h"
+#include "core/reconcile.h"
+
+namespace burst {
+namespace {
+
+constexpr std::chrono::seconds kLockWait{30};
+
+/// Nodes of a group, by what has to be done for them.
+struct Work {
+  std::vector<NodeOutcome> adopted;  ///< have a young machine: only Slurm is told
+  std::vector<Machine> leftovers;    ///< machines whose end has failed: ended before the node gets a new one
+  std::vector<NodeName> to_start;
+};
+
+/// A machine that is older than ResumeTimeout is what a failed suspend left: its slurmd has booted before this power-up
+/// was asked for, and slurmctld would never accept its registration (docs/decisions/0003).
+Work divide(std::span<const NodeName> nodes, std::span<const Machine> machines, std::chrono::sys_seconds now,
+            std::chrono::seconds resume_timeout) {
+  Work work;
+  std::unordered_map<std::string_view, const Machine*> young;
+  const std::unordered_set<std::string_view> wanted(nodes.begin(), nodes.end());
+  for (const auto& machine : machines) {
+    if (!machine.node || !wanted.contains(*machine.node) || machine.state == MachineState::stopping) continue;
+    if (machine.created + resume_timeout <= now) {
+      work.leftovers.push_back(machine);
+    } else {
+      const Machine*& kept = young[*machine.node];
+      if (kept == nullptr || kept->created > machine.created) kept = &machine;
+    }
+  }
+  for (const auto& node : nodes) {
+    const auto machine = young.find(node);
+    if (machine == young.end()) {
+      work.to_start.push_back(node);
+      continue;
+    }
+    NodeOutcome outcome{node, Outcome::ready, *machine->second, {}, {}, true};
+    if (outcome.machine.address.empty()) outcome.outcome = Outcome::pending;
+    work.adopted.push_back(std::move(outcome));
+  }
+  return work;
+}
+
+/// The resume of one group.
+class GroupResume {
+ public:
+  GroupResume(const GroupNodes& part, std::span<const ResumeJob> jobs, Suite& suite)
+      : part_(part), jobs_(jobs), suite_(suite), log_(suite.services.log) {}
+
+  /// Returns whether every node has, or will have, its machine.
+  bool run() {
+    std::vector<NodeOutcome> outcomes;
+    const auto fault = fault_of(*part_.group, log_, [&] { outcomes = start_under_lock(); });
+    if (busy_) return false;
+    if (fault) outcomes = all_refused(*fault);
+    bool complete = report(outcomes);
+    refuse(outcomes);
+    if (provider_) complete = finish() && complete;
+    return complete;
+  }
+
+  void print_plan() {
+    const auto machines = suite_.provider(*part_.group)->list();
+    const Work work = divide(part_.nodes, machines, now(), suite_.slurm_conf.resume_timeout);
+    for (const auto& outcome : work.adopted)
+      suite_.out << fmt::format("{}: has machine {}, would adopt it\n", outcome.node, outcome.machine.id);
+    for (const auto& machine : work.leftovers)
+      suite_.out << fmt::format("{}: would end leftover machine {}\n", *machine.node, machine.id);
+    for (const auto& launch : plan_launches(work.to_start, part_.group->strategy, jobs_)) {
+      suite_.out << fmt::format("{}: would start {} machine{} for {}{}{}\n", part_.group->key(), launch.nodes.size(),
+                                launch.nodes.size() == 1 ? "" : "s", fold_hostlist(launch.nodes),
+                                launch.job ? fmt::format(", job {}", *launch.job) : "",
+                                launch.all_or_nothing ? ", all or nothing" : "");
+    }
+  }
+
+ private:
+  const GroupNodes& part_;
+  std::span<const ResumeJob> jobs_;
+  Suite& suite_;
+  Log& log_;
+  std::unique_ptr<Provider> provider_;
+  GroupMemory memory_;
+  bool busy_ = false;
+  bool exhausted_ = false;  ///< no capacity or no quota
+
+  std::chrono::sys_seconds now() const { return std::chrono::floor<std::chrono::seconds>(suite_.services.clock.now()); }
+
+  std::vector<NodeOutcome> start_under_lock() {
+    const std::string key = part_.group->key();
+    const auto lock = suite_.state.lock_group(key, kLockWait);
+    if (!lock) {
+      log_.error(
+          fmt::format("{}: another program works on this node group since {} s; change_state will mend what is "
+                      "left",
+                      key, kLockWait.count()));
+      busy_ = true;
+      return {};
+    }
+    provider_ = suite_.provider(*part_.group);
+    Work work = divide(part_.nodes, provider_->list(), now(), suite_.slurm_conf.resume_timeout);
+    std::vector<NodeOutcome> outcomes = end_leftovers(work);
+    if (!work.adopted.empty()) tell_addresses(work.adopted);
+    std::move(work.adopted.begin(), work.adopted.end(), std::back_inserter(outcomes));
+    if (work.to_start.empty()) return outcomes;
+
+    const auto launches = plan_launches(work.to_start, part_.group->strategy, jobs_);
+    auto started = provider_->start(launches, [this](std::span<const NodeOutcome> ready) { tell_addresses(ready); });
+    remember(started);
+    std::move(started.begin(), started.end(), std::back_inserter(outcomes));
+    return outcomes;
+  }
+
+  /// A node whose leftover can't be ended gets no second machine.
+  std::vector<NodeOutcome> end_leftovers(Work& work) {
+    std::vector<NodeOutcome> failed;
+    if (work.leftovers.empty()) return failed;
+    for (auto& outcome : provider_->stop_machines(work.leftovers)) {
+      if (outcome.outcome == Outcome::ready) {
+        log_.warning(fmt::format("Terminated instance {} {}: it was left by an earlier suspend", outcome.node,
+                                 outcome.machine.id));
+      } else {
+        std::erase(work.to_start, outcome.node);
+        failed.push_back(std::move(outcome));
+      }
+    }
+    return failed;
+  }
+
+  /// A failure here is mended by change_state (row N2): the machine runs and is known.
+  void tell_addresses(std::span<const NodeOutcome> outcomes) {
+    std::vector<NodeAddress> addresses;
+    for (const auto& outcome : outcomes) {
+      if (!outcome.machine.address.empty())
+        addresses.push_back({outcome.node, outcome.machine.address, outcome.machine.hostname});
+    }
+    try {
+      if (!addresses.empty()) suite_.slurm.set_addresses(addresses);
+    } catch (const Error& error) {
+      log_.error(fmt::format("Failed to update node addresses of {}: {}", part_.group->key(), error.what()));
+    }
+    for (const auto& outcome : outcomes) {
+      log_.info(fmt::format("{} node {} {} {}", outcome.adopted ? "Adopted" : "Launched", outcome.node,
+                            outcome.machine.id, outcome.machine.address));
+    }
+  }
+
+  /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while.
+  void remember(std::span<const NodeOutcome> outcomes) {
+    const std::string key = part_.group->key();
+    const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
+    memory_ = before;
+    const auto wanting = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& outcome) {
+      return outcome.outcome == Outcome::no_capacity || outcome.outcome == Outcome::over_quota;
+    });
+    exhausted_ = wanting != outcomes.end();
+    if (exhausted_) {
+      record_refusal(memory_, wanting->code, one_line(wanting->message), now(), suite_.config.timing);
+    } else if (std::any_of(outcomes.begin(), outcomes.end(),
+                           [](const NodeOutcome& outcome) { return outcome.outcome == Outcome::ready; })) {
+      record_success(memory_);
+    }
+    if (memory_ == before) return;
+    try {
+      suite_.state.write_memory(key, to_json(memory_));
+    } catch (const Error& error) {
+      log_.error(fmt::format("{}: {}", key, error.what()));  // the machines are started: go on to name them
+    }
+  }
+
+  std::vector<NodeOutcome> all_refused(const Fault& fault) const {
+    std::vector<NodeOutcome> outcomes;
+    for (const auto& node : part_.nodes) outcomes.push_back({node, Outcome::rejected, {}, fault.code, fault.message});
+    return outcomes;
+  }
+
+  bool report(std::span<const NodeOutcome> outcomes) {
+    std::size_t failed = 0;
+    for (const auto& outcome : outcomes) {
+      if (outcome.outcome == Outcome::pending) {
+        log_.info(fmt::format("Node {} {} is pending - {}: {}", outcome.node, outcome.machine.id, outcome.code,
+                              outcome.message));
+      } else if (outcome.outcome != Outcome::ready) {
+        ++failed;
+      }
+    }
+    if (failed > 0) log_.warning(fmt::format("Failed to launch {} nodes", failed));
+    return failed == 0;
+  }
+
+  /// One update a code: the jobs are requeued at once, and the reason says why.
+  void refuse(std::span<const NodeOutcome> outcomes) {
+    std::map<std::string, std::pair<std::string, std::vector<NodeName>>> by_code;
+    for (const auto& outcome : outcomes) {
+      if (outcome.outcome == Outcome::ready || outcome.outcome == Outcome::pending) continue;
+      auto& entry = by_code[outcome.code];
+      if (entry.second.empty()) entry.first = outcome.message;
+      entry.second.push_back(outcome.node);
+    }
+    for (const auto& [code, entry] : by_code) {
+      const std::string reason = one_line(fmt::format("burst:{} {}", code, entry.first));
+      log_.error(fmt::format("Failed to launch nodes for partition={} and nodegroup={} - {}: {}",
+                             part_.group->partition, part_.group->name, fold_hostlist(entry.second), reason));
+      fault_of(*part_.group, log_,
+               [&] { suite_.slurm.set_state(entry.second, StateChange::power_down_force, reason); });
+    }
+    if (exhausted_) fault_of(*part_.group, log_, [&] { close_group_now(); });
+  }
+
+  void close_group_now() {
+    const auto nodes = suite_.slurm.nodes(expand_hostlist(part_.group->node_range()));
+    apply_actions(close_group(nodes, memory_, now()), *provider_, suite_);
+  }
+
+  bool finish() {
+    bool complete = true;
+    const auto fault = fault_of(*part_.group, log_, [&] {
+      for (const auto& failed : provider_->finish()) {
+        log_.error(fmt::format("Failed to tag node {} {} - {}: {}", failed.node, failed.machine.id, failed.code,
+                               failed.message));
+        complete = false;
+      }
+    });
+    return !fault && complete;
+  }
+};
+
+/// The file is an improvement only: without it, or with a broken one, the argument says which nodes.
+std::vector<ResumeJob> read_jobs(const std::string& text, Log& log) {
+  if (text.empty()) return {};
+  try {
+    return parse_resume_file(text);
+  } catch (const Error& error) {
+    log.warning(fmt::format("{}; going on with the hostlist alone", error.what()));
+    return {};
+  }
+}
+
+}  // namespace
+
+int resume(const ResumeRequest& request, Suite& suite) {
+  Log& log = suite.services.log;
+  log.info("Hostlist: " + request.hostlist);
+  const auto jobs = read_jobs(request.resume_file, log);
+  const GroupedNodes grouped = group_nodes(expand_hostlist(request.hostlist), suite.config, log);
+  std::atomic<bool> complete{grouped.complete};
+  if (request.dry_run) {
+    for (const auto& part : grouped.groups) {
+      if (fault_of(*part.group, log, [&] { GroupResume(part, jobs, suite).print_plan(); })) complete = false;
+    }
+    return complete ? kDone : kFailed;
+  }
+  run_side_by_side(grouped.groups.size(), [&](std::size_t i) {
+    if (!GroupResume(grouped.groups[i], jobs, suite).run()) complete = false;
+  });
+  return complete ? kDone : kFailed;
+}
+
+}  // namespace burst

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The providers that this build knows: a row each.
+#include <array>
+
+#include "burst/provider.h"
+#include "providers/ec2/ec2_family.h"
+#include "providers/ec2/ec2_settings.h"
+
+namespace burst {
+
+std::span<const ProviderEntry> provider_registry() {
+  static const std::array kProviders{
+      ProviderEntry{ec2::settings_keys(), &ec2::make_family},
+  };
+  return kProviders;
+}
+
+}  // namespace burst
