@@ -125,13 +125,12 @@ Json parse_json_document(std::string_view text, std::vector<std::string>& proble
   KeyWatch watch(problems);
   try {
     return Json::parse(text, [&watch](int, Event event, Json& parsed) { return watch(event, parsed); });
-  } catch (const Json::exception& error) {
-    std::size_t byte = text.size();
-    if (const auto* parse_error = dynamic_cast<const Json::parse_error*>(&error)) {
-      byte = parse_error->byte == 0 ? 0 : parse_error->byte - 1;
-    }
-    const auto [line, column] = json_position(text, byte);
+  } catch (const Json::parse_error& error) {
+    const auto [line, column] = json_position(text, error.byte == 0 ? 0 : error.byte - 1);
     problems.push_back(fmt::format("line {}, column {}: not JSON: {}", line, column, syntax_error(error.what())));
+    return nullptr;
+  } catch (const Json::exception& error) {  // a number that no double holds; it comes without a place
+    problems.push_back(fmt::format("not JSON: {}", syntax_error(error.what())));
     return nullptr;
   }
 }
