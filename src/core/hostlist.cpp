@@ -313,12 +313,11 @@ int compare_prefixes(std::string_view a, std::string_view b) {
 }
 
 /// Slurm's own order: 22.05.0-7 sort the names of an update so, and pair them with addresses that stay as they are.
-/// Numbers of fewer digits come first, which is their numeric order unless they are padded; no number comes last.
+/// Numbers of fewer digits come first, which is their numeric order unless they are padded.
 bool comes_before(const std::string& a, const std::string& b) {
   const auto [prefix_a, digits_a] = split(a);
   const auto [prefix_b, digits_b] = split(b);
   if (const int order = compare_prefixes(prefix_a, prefix_b); order != 0) return order < 0;
-  if (digits_a.empty() != digits_b.empty()) return digits_b.empty();
   if (digits_a.size() != digits_b.size()) return digits_a.size() < digits_b.size();
   return digits_a < digits_b;
 }
