@@ -81,6 +81,8 @@ class FileLog : public Log {
     logger_.set_level(to_spdlog(settings.level));
     auto console = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     console->set_formatter(python_format("%Y-%m-%d %H:%M:%S,%e - %* - %v"));
+    // slurmctld keeps what its programs print in memory until they end: without a terminal only what went wrong.
+    if (isatty(STDERR_FILENO) == 0) console->set_level(spdlog::level::warn);
     logger_.sinks().push_back(std::move(console));
     if (settings.file.empty()) return;
     Descriptor file(open_for_owner(settings.file, O_WRONLY | O_CREAT | O_APPEND, 0640));

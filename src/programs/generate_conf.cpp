@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program generate_conf: writes the slurm.conf and gres.conf fragments, or checks the configuration.
+#include "programs/generate_conf.h"
+
+#include <fmt/format.h>
+
+#include "burst/error.h"
+#include "core/gres.h"
+#include "core/slurm_conf_text.h"
+
+namespace burst {
+
+namespace {
+
+constexpr SlurmVersion kNewestSlurm{26, 5, 0};  // that the rules know
+
+int check(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world) {
+  auto version = options.slurm_version;
+  if (!version) version = installed_slurm_version(config, world.processes);
+  if (!version) {
+    world.log.warning(fmt::format("no Slurm found, checking for {}.{:02}; name another release with --slurm-version",
+                                  kNewestSlurm.major, kNewestSlurm.minor));
+  }
+  int status = 0;
+  for (const auto& finding : check_conf(config, version.value_or(kNewestSlurm), world.host_facts())) {
+    world.out << to_string(finding) << "\n";
+    if (finding.error) status = 1;
+  }
+  world.out.flush();
+  return status;
+}
+
+void warn_of_malformed_gres(const Config& config, Log& log) {
+  for (const auto* group : config.groups()) {
+    std::vector<std::string> malformed;
+    group_gres(*group, malformed);
+    for (const auto& item : malformed) {
+      log.warning(fmt::format("{}: Gres \"{}\" is not name[:type][:count]: no line in gres.conf", group->key(), item));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<SlurmVersion> installed_slurm_version(const Config& config, Processes& processes) {
+  constexpr std::chrono::seconds kTimeout{10};
+  for (const char* program : {"scontrol", "slurmctld"}) {
+    ProcessRequest request;
+    request.argv = {config.slurm_bin_path + program, "-V"};
+    request.timeout = kTimeout;
+    try {
+      const auto result = processes.run(request);
+      if (result.status != 0 || result.timed_out) continue;
+      if (const auto version = parse_slurm_version(result.output)) return version;
+    } catch (const Error&) {
+      continue;  // not installed there: the other one may be
+    }
+  }
+  return std::nullopt;
+}
+
+int generate_conf(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world) {
+  if (options.check) return check(options, config, world);
+  warn_of_malformed_gres(config, world.log);
+  const auto slurm_conf = slurm_conf_text(config), gres_conf = gres_conf_text(config);
+  if (options.to_stdout) {
+    world.out << slurm_conf << "# gres.conf\n" << gres_conf << std::flush;
+    return 0;
+  }
+  constexpr unsigned kMode = 0644;  // every Slurm daemon and command reads them
+  const auto folder = options.directory.empty() || options.directory == "." ? "" : options.directory + "/";
+  world.files.write(folder + "slurm.conf.aws", slurm_conf, kMode);
+  world.log.info(fmt::format("Output slurm.conf file: {}slurm.conf.aws", folder));
+  world.files.write(folder + "gres.conf.aws", gres_conf, kMode);
+  world.log.info(fmt::format("Output gres.conf file: {}gres.conf.aws", folder));
+  return 0;
+}
+
+}  // namespace burst

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program generate_conf: writes the slurm.conf and gres.conf fragments, or checks the configuration.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "burst/config.h"
+#include "burst/files.h"
+#include "burst/log.h"
+#include "burst/process.h"
+#include "burst/slurm.h"
+#include "core/conf_check.h"
+
+namespace burst {
+
+struct GenerateConfOptions {
+  std::string directory = ".";                ///< where slurm.conf.aws and gres.conf.aws go
+  bool to_stdout = false;                     ///< print both instead
+  bool check = false;                         ///< print findings instead, write nothing
+  std::optional<SlurmVersion> slurm_version;  ///< else the installed Slurm is asked
+};
+
+/// The parts of the world that it uses; all outlive the call.
+struct GenerateConfWorld {
+  Files& files;
+  Log& log;
+  Processes& processes;
+  std::ostream& out;
+  std::function<HostFacts()> host_facts;  ///< read_host_facts; called for a check only
+};
+
+/// The exit status: 0; 1 when the check refuses something. Throws Error{"FileError"} when a file can't be written.
+int generate_conf(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world);
+
+/// What `scontrol -V`, else `slurmctld -V`, says; nothing when neither can be run.
+std::optional<SlurmVersion> installed_slurm_version(const Config& config, Processes& processes);
+
+}  // namespace burst
