@@ -18,7 +18,7 @@ export PATH=/usr/bin:/bin SLURM_CONF={folder}/slurm.conf
 for node in $(scontrol show hostnames "$1"); do
   address=127.10.0.$((${{node##*-}} + 1))
   scontrol update nodename=$node nodeaddr=$address nodehostname=ip-127-10-0-$((${{node##*-}} + 1))
-  CLUSTER_DIR={folder} NODE_NAME=$node NODE_ADDRESS=$address \\
+  CLUSTER_DIR={folder} NODE_NAME=$node CLOUDSIM_ADDRESS=$address \\
     setsid {boot} </dev/null >{folder}/log/boot-$node.out 2>&1 &
   echo $! >{folder}/run/machine-$node
 done
