@@ -120,6 +120,11 @@ std::optional<long long> ConfigPlace::integer(long long least, long long most) c
   } else if (value_->is_number_integer()) {
     const auto number = value_->get<long long>();
     if (number >= least && number <= most) return number;
+  } else if (value_->is_number_float()) {  // to JSON, 10.0 is the integer 10
+    const auto number = value_->get<double>();
+    if (number >= static_cast<double>(least) && number <= static_cast<double>(most) && std::floor(number) == number) {
+      return static_cast<long long>(number);
+    }
   }
   expected(fmt::format("an integer from {} to {}", least, most));
   return std::nullopt;

@@ -160,6 +160,11 @@ const Config& World::config() const { return parts_->config; }
 Log& World::log() { return *parts_->log; }
 Files& World::files() { return parts_->files; }
 Processes& World::processes() { return parts_->processes; }
+std::string World::slurm_conf_path() {
+  return read_slurm_conf(parts_->files, parts_->environment, parts_->config.slurm_bin_path, parts_->config.cluster_name)
+      .path;
+}
+
 const std::string& World::resume_file() const { return parts_->resume_file; }
 
 std::string World::hostlist(const std::vector<std::string>& arguments) const {

@@ -29,6 +29,8 @@ class World {
   Log& log();
   Files& files();
   Processes& processes();
+  /// The slurm.conf in use; empty when none was found.
+  std::string slurm_conf_path();
   /// Content of SLURM_RESUME_FILE; empty when there is none.
   const std::string& resume_file() const;
   /// The hostlist among a power program's arguments: the last, or the last but one when a node feature follows (a call

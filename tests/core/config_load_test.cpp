@@ -258,15 +258,16 @@ TEST(LoadConfig, RefusesNamesThatStandTwice) {
 }
 
 TEST(LoadConfig, RefusesNodeCountsThatAreNone) {
-  for (const Json& value : {Json(0), Json(-1), Json(true), Json(1.0), Json("1"), Json(nullptr), Json(65537),
+  for (const Json& value : {Json(0), Json(-1), Json(true), Json(1.5), Json("1"), Json(nullptr), Json(65537),
                             Json(18446744073709551615ULL)}) {
     EXPECT_EQ(with_group_key("MaxNodes", value).errors.size(), 1U) << value;
   }
-  for (const Json& value : {Json(11), Json(-1), Json(true), Json(0.0)}) {
+  for (const Json& value : {Json(11), Json(-1), Json(true), Json(0.5)}) {
     EXPECT_EQ(with_group_key("MinNodes", value).errors.size(), 1U) << value;
   }
   EXPECT_THAT(with_group_key("MinNodes", 11).errors,
               ElementsAre(HasSubstr("/MinNodes: expected no more than MaxNodes, 10, found 11")));
+  EXPECT_EQ(with_group_key("MaxNodes", 10.0).config.groups()[0]->max_nodes, 10);
   EXPECT_EQ(with_group_key("MinNodes", 10).config.groups()[0]->min_nodes, 10);
   EXPECT_EQ(with_group_key("MaxNodes", 65536).config.groups()[0]->max_nodes, 65536);
 }

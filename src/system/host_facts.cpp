@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the configuration check wants to know of the machine that it runs on.
-#include "programs/host_facts.h"
+#include "system/host_facts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is learnt of the machine for the configuration check.
-#include "programs/host_facts.h"
+#include "system/host_facts.h"
 
 #include <cstdlib>
 #include <filesystem>
