@@ -201,7 +201,8 @@ class Cluster(SlurmCommands):
 
     def print_logs(self, lines=60):
         for path in sorted((self.folder / "log").glob("**/*")):
-            if path.is_file() and path.stat().st_size:
+            logs_elsewhere = path.suffix == ".out" and path.with_suffix(".log").exists()
+            if path.is_file() and path.stat().st_size and not logs_elsewhere:
                 tail = path.read_text(errors="replace").splitlines()[-lines:]
                 print(f"--- {path.name}", *tail, sep="\n", file=sys.stderr)
 

@@ -74,6 +74,7 @@ class Harness(unittest.TestCase):
     def test_srun_starts_as_soon_as_its_nodes_are_up(self):
         with stub_cluster() as cluster:
             self.assertEqual(len(cluster.srun("hostname", nodes=2).split()), 2)
+            cluster.wait_for_state("aws-c5-[0-1]", "IDLE", lacks=["COMPLETING"])
             self.assertEqual(cluster.sinfo_state("aws-c5-0"), "idle")
 
     def test_a_job_whose_nodes_are_forced_down_is_requeued_and_runs_within_seconds(self):

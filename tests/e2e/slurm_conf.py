@@ -27,7 +27,7 @@ QUICK = {
     "MessageTimeout": 10,
     "MinJobAge": 300,
     "ReturnToService": 2,
-    "DebugFlags": "Power",
+    "DebugFlags": "Power,NO_CONF_HASH",  # node.conf is meant to differ
     "SlurmctldDebug": "verbose",
     "SlurmdDebug": "verbose",
 }
