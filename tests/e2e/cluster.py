@@ -146,7 +146,8 @@ class Cluster(SlurmCommands):
         """Writes config.json and partitions.json; also to be called after a change of self.partitions."""
         config = {"LogLevel": "DEBUG", "LogFileName": str(self.folder / "log/slurm-burst.log"),
                   "SlurmBinPath": "/usr/bin/", "SlurmConf": self.power_saving,
-                  "Environment": dict(self.cloud.environment if self.cloud else {}), **self._config}
+                  "Environment": dict(self.cloud.environment if self.cloud else {}), **slurm_conf.GRACES,
+                  **self._config}
         for name, content in (("config.json", config), ("partitions.json", self.partitions)):
             (self.folder / "bin" / name).write_text(json.dumps(content, indent=2) + "\n")
 

@@ -32,6 +32,9 @@ QUICK = {
     "SlurmdDebug": "verbose",
 }
 
+# The same for config.json: change_state's patience.
+GRACES = {"LaunchGrace": 5, "OrphanGrace": 3, "MissingGrace": 3, "CoolDown": 5, "ProbeTime": 5}
+
 # A requeued job waits as long as a credential lives before it may start again (120 s by default). 5 is the least.
 REQUEUE_DELAY = 5
 
