@@ -6,9 +6,12 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import types
 import unittest
 
+from cloudsim import Cloudsim
 from fake_imds import FakeImds
+from processes import wait_until
 
 _SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "config/get_nodename"
 _NAME = "tags/instance/Name"
@@ -120,6 +123,27 @@ class GetNodename(unittest.TestCase):
         scripts = [_SCRIPT, pathlib.Path(__file__).resolve().parent / "boot-slurmd"]
         run = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True)
         self.assertEqual(run.stdout, "")
+
+
+class AgainstCloudsim(unittest.TestCase):
+    def test_it_finds_the_Name_that_is_set_after_the_launch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "run").mkdir()
+            (pathlib.Path(folder) / "log").mkdir()
+            cloud = Cloudsim(boots=False)
+            cloud.start(types.SimpleNamespace(folder=pathlib.Path(folder), environment={}))
+            try:
+                tags = {"Name": "slurm-node-1", "slurm-burst:partition": "aws", "slurm-burst:node-group": "c5"}
+                instance = cloud.control("instances", {"tags": tags})
+                waiting = subprocess.Popen([_SCRIPT, "30"], stdout=subprocess.PIPE, text=True, env={
+                    "PATH": "/usr/bin:/bin",
+                    "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{cloud.endpoint}/imds/{instance['id']}"})
+                wait_until(lambda: cloud.calls("Metadata") >= 5, "it does not ask again")
+                self.assertIsNone(waiting.poll())
+                cloud.change(instance, tags={**tags, "Name": "aws-c5-1"})
+                self.assertEqual(waiting.communicate(timeout=30)[0], "aws-c5-1\n")
+            finally:
+                cloud.stop()
 
 
 if __name__ == "__main__":
