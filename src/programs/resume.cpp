@@ -128,7 +128,7 @@ class GroupResume {
     return outcomes;
   }
 
-  /// A node whose leftover can't be ended gets no second machine.
+  /// A node whose leftover can't be ended gets no second machine, and keeps no second one either.
   std::vector<NodeOutcome> end_leftovers(Work& work) {
     std::vector<NodeOutcome> failed;
     if (work.leftovers.empty()) return failed;
@@ -138,7 +138,9 @@ class GroupResume {
                                  outcome.machine.id));
       } else {
         std::erase(work.to_start, outcome.node);
-        failed.push_back(std::move(outcome));
+        std::erase_if(work.adopted, [&](const NodeOutcome& adopted) { return adopted.node == outcome.node; });
+        if (std::none_of(failed.begin(), failed.end(), [&](const auto& other) { return other.node == outcome.node; }))
+          failed.push_back(std::move(outcome));
       }
     }
     return failed;

@@ -221,6 +221,15 @@ TEST_F(Resume, StartsNoSecondMachineWhenALeftoverCanNotBeEnded) {
   EXPECT_THAT(refusal("OperationNotPermitted").nodes, ElementsAre("aws-node-0"));
 }
 
+TEST_F(Resume, RefusesANodeOnceThatHasAYoungMachineAndALeftoverThatCanNotBeEnded) {
+  const Machine young = cloud.add_machine(kNode, "aws-node-0", seconds{10});
+  for (int i = 0; i < 2; ++i) node_cloud.cannot_end.insert(cloud.add_machine(kNode, "aws-node-0", seconds{10'000}).id);
+  EXPECT_EQ(run("aws-node-0"), kFailed);
+  EXPECT_EQ(node_cloud.starts, 0);
+  EXPECT_THAT(slurm.address_calls, IsEmpty()) << "a node is adopted or refused, not both";
+  EXPECT_THAT(refusal("OperationNotPermitted").nodes, ElementsAre("aws-node-0"));
+}
+
 // Names
 
 TEST_F(Resume, ReportsUnknownNamesAndIdsBeyondMaxNodesAndStartsTheOthers) {
