@@ -244,6 +244,12 @@ TEST_F(Resume, ReportsUnknownNamesAndIdsBeyondMaxNodesAndStartsTheOthers) {
   EXPECT_THAT(slurm.state_calls, IsEmpty());
 }
 
+TEST_F(Resume, StartsNothingForAnIdThatSlurmWouldWriteOtherwise) {
+  EXPECT_EQ(run("aws-node-007"), kFailed);
+  EXPECT_TRUE(node_cloud.untouched());
+  EXPECT_EQ(lines(LogLevel::error, "aws-node-007"), 1U);
+}
+
 TEST_F(Resume, ThrowsForAnInvalidHostlistAndStartsNothing) {
   EXPECT_THROW(resume({"aws-node-[0-", "", false}, suite), Error);
   EXPECT_TRUE(node_cloud.untouched());
