@@ -281,6 +281,23 @@ TEST_F(Resume, PowersRefusedNodesDownByForceWithOneUpdateACode) {
   EXPECT_EQ(node_cloud.count("aws-node-0"), 1U);
 }
 
+TEST_F(Resume, KeepsAdoptedNodesWhenTheStartOfTheOthersFails) {
+  const Machine machine = cloud.add_machine(kNode, "aws-node-0", seconds{30});
+  node_cloud.fail_start = Error("ExpiredToken", "the token has expired");
+  EXPECT_EQ(run("aws-node-[0-1]"), kFailed);
+  EXPECT_THAT(slurm.told(StateChange::power_down_force), UnorderedElementsAre("aws-node-1"));
+  EXPECT_EQ(slurm.known.at("aws-node-0").address, machine.address);
+}
+
+TEST_F(Resume, KeepsNodesThatSlurmWasToldOfWhenTheStartFailsLater) {
+  node_cloud.slow = {"aws-node-1"};
+  node_cloud.fail_start = Error("NoReply", "connection reset");
+  node_cloud.dies_before_answer = true;
+  EXPECT_EQ(run("aws-node-[0-1]"), kFailed);
+  EXPECT_THAT(slurm.told(StateChange::power_down_force), UnorderedElementsAre("aws-node-1"));
+  EXPECT_EQ(node_cloud.count("aws-node-0"), 1U) << "named";
+}
+
 TEST_F(Resume, LogsAFailedAddressUpdateAndGoesOn) {
   slurm.fail_set_addresses = "slurm_update error: Unable to contact slurm controller";
   EXPECT_EQ(run("aws-node-0"), kDone);
