@@ -166,26 +166,27 @@ class GroupResume {
     }
   }
 
-  /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while.
+  /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while. The machines run by
+  /// now: a memory that can't be kept is an error line, and no more.
   void remember(std::span<const NodeOutcome> outcomes) {
-    const std::string key = part_.group->key();
-    const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
-    memory_ = before;
     const auto wanting = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& outcome) {
       return outcome.outcome == Outcome::no_capacity || outcome.outcome == Outcome::over_quota;
     });
+    const bool any_ready = std::any_of(outcomes.begin(), outcomes.end(),
+                                       [](const NodeOutcome& outcome) { return outcome.outcome == Outcome::ready; });
     exhausted_ = wanting != outcomes.end();
-    if (exhausted_) {
-      record_refusal(memory_, wanting->code, one_line(wanting->message), now(), suite_.config.timing);
-    } else if (std::any_of(outcomes.begin(), outcomes.end(),
-                           [](const NodeOutcome& outcome) { return outcome.outcome == Outcome::ready; })) {
-      record_success(memory_);
-    }
-    if (memory_ == before) return;
+    const std::string key = part_.group->key();
     try {
-      suite_.state.write_memory(key, to_json(memory_));
+      const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
+      memory_ = before;
+      if (exhausted_) {
+        record_refusal(memory_, wanting->code, one_line(wanting->message), now(), suite_.config.timing);
+      } else if (any_ready) {
+        record_success(memory_);
+      }
+      if (memory_ != before) suite_.state.write_memory(key, to_json(memory_));
     } catch (const Error& error) {
-      log_.error(fmt::format("{}: {}", key, error.what()));  // the machines are started: go on to name them
+      log_.error(fmt::format("{}: {}", key, error.what()));
     }
   }
 

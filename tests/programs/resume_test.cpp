@@ -364,6 +364,20 @@ TEST_F(Resume, StartsNothingAndTellsNothingWhenAnotherHoldsTheLock) {
   EXPECT_EQ(gpu_cloud.count("aws-gpu-0"), 1U);
 }
 
+TEST_F(Resume, KeepsItsMachinesWhenTheMemoryCanNotBeReadOrWritten) {
+  state.memory_unreadable = true;
+  EXPECT_EQ(run("aws-node-0"), kDone);
+  state.memory_unreadable = false;
+  state.memory_unwritable = true;
+  GroupMemory failing;
+  failing.last_length = seconds{600};
+  state.memory[kNode] = to_json(failing);  // a success would reset it
+  EXPECT_EQ(run("aws-node-1"), kDone);
+  EXPECT_THAT(node_cloud.machines, SizeIs(2));
+  EXPECT_THAT(slurm.state_calls, IsEmpty());
+  EXPECT_EQ(lines(LogLevel::error, "StateDir"), 2U);
+}
+
 // Capacity
 
 TEST_F(Resume, StartsTheCoolDownWhenThereIsNoCapacity) {
