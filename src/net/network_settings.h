@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the environment says about proxies and certificates.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "burst/environment.h"
+
+namespace burst::net {
+
+/// Read from our Environment, so that the configuration's `Environment` counts and libcurl's own getenv() does not.
+struct NetworkSettings {
+  std::string http_proxy, https_proxy;  ///< empty: none
+  /// Comma-separated; always includes the link-local metadata addresses: a proxy's answer would be about the proxy.
+  std::string no_proxy;
+  std::string ca_file;  ///< empty: the system's trust store
+};
+
+/// Proxies: http_proxy, https_proxy, all_proxy, no_proxy; lower case wins over upper, also when set and empty.
+/// Certificates: AWS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, the first that is not empty.
+NetworkSettings read_network_settings(const Environment& environment);
+
+}  // namespace burst::net
