@@ -139,8 +139,11 @@ std::string describe_action(const Action& action) {
     case ActionKind::comment_jobs:
       return fmt::format("{} {}: comment on its jobs: {}", action.row, action.node, action.reason);
     case ActionKind::warn:
-    case ActionKind::alarm:
-      return fmt::format("{} {}", action.row, action.reason);
+    case ActionKind::alarm: {
+      const bool has_both = !action.node.empty() && !action.machine_id.empty();
+      const std::string about = fmt::format("{}{}{}", action.node, has_both ? " " : "", action.machine_id);
+      return fmt::format("{} {}{}{}", action.row, about, about.empty() ? "" : ": ", action.reason);
+    }
   }
   return action.row;
 }

@@ -70,6 +70,15 @@ TEST(DescribeAction, SaysWhichNodesJobsGetAComment) {
   EXPECT_EQ(describe_action(comment_jobs("aws-node-1", "queued")), "N3 aws-node-1: comment on its jobs: queued");
 }
 
+TEST(DescribeAction, SaysWhichNodeAndMachineAWarningIsAbout) {
+  Action action = make_action("M5", ActionKind::warn, "aws-node-77");
+  action.machine_id = "i-1";
+  action.reason = "Slurm does not know its node";
+  EXPECT_EQ(describe_action(action), "M5 aws-node-77 i-1: Slurm does not know its node");
+  action.machine_id.clear();
+  EXPECT_EQ(describe_action(action), "M5 aws-node-77: Slurm does not know its node");
+}
+
 TEST(DescribeAction, SaysAnAlarmThatIsAboutNoNode) {
   Action action = make_action("C4", ActionKind::alarm, "");
   action.reason = "10 machines never registered";
@@ -115,6 +124,17 @@ TEST_F(ApplyActions, EndsAllMachinesInOneCall) {
   EXPECT_TRUE(apply({end_machine("aws-node-0", first), end_machine("", second)}));
   EXPECT_EQ(node_cloud.stops, 1);
   EXPECT_THAT(node_cloud.ended, ElementsAre(first, second));
+}
+
+TEST_F(ApplyActions, OnlyLogsWarningsAndAlarms) {
+  Action warning = make_action("M5", ActionKind::warn, "aws-node-77");
+  warning.reason = "not known";
+  Action alarm = make_action("C4", ActionKind::alarm, "");
+  alarm.reason = "no machine registers";
+  EXPECT_TRUE(apply({warning, alarm}));
+  EXPECT_EQ(lines(LogLevel::warning, "M5 aws-node-77: not known"), 1U);
+  EXPECT_EQ(lines(LogLevel::critical, "C4 no machine registers"), 1U);
+  EXPECT_EQ(slurm.updates(), 0);
 }
 
 TEST_F(ApplyActions, GoesOnAfterEachFailure) {
