@@ -137,6 +137,22 @@ TEST_F(ApplyActions, OnlyLogsWarningsAndAlarms) {
   EXPECT_EQ(slurm.updates(), 0);
 }
 
+TEST_F(ApplyActions, CommentsOnTheJobsThatWaitForTheNode) {
+  slurm.queue = {job(1, {"aws-node-0", "aws-node-1"}), job(2, {"aws-node-2"}), job(3, {"aws-node-1"}, "RUNNING"),
+                 job(4, {"aws-node-1"}), job(5, {"aws-node-1"}, "COMPLETING")};
+  slurm.queue[3].comment = "queued: no capacity";
+  EXPECT_TRUE(apply({comment_jobs("aws-node-1", "queued:\nno capacity")}));
+  EXPECT_THAT(slurm.comments, ElementsAre(Pair(1U, "queued: no capacity")))
+      << "job 2 has another node, 3 and 5 wait for nothing, 4 has the comment already";
+}
+
+TEST_F(ApplyActions, CommentsOnTheOtherJobsWhenOneIsGone) {
+  slurm.queue = {job(1, {"aws-node-0"}), job(2, {"aws-node-0"})};
+  slurm.fail_set_job_comment = "Invalid job id specified";
+  EXPECT_FALSE(apply({comment_jobs("aws-node-0", "queued")}));
+  EXPECT_THAT(slurm.comments, SizeIs(2));
+}
+
 TEST_F(ApplyActions, GoesOnAfterEachFailure) {
   const auto machine = cloud.add_machine(kNode, "aws-node-0", std::chrono::seconds{9}).id;
   Action address = make_action("N2", ActionKind::set_address, "aws-node-1");
