@@ -64,6 +64,14 @@ TEST_F(ChangeState, IsQuietAgainAfterItHasMended) {
   EXPECT_EQ(slurm.updates(), 0);
 }
 
+TEST_F(ChangeState, ReadsSlurmAfterItHasTheLocksAndBeforeItListsMachines) {
+  int reads = -1;
+  node_cloud.before_list = [&] { reads = slurm.reads; };
+  slurm.before_read = [&] { EXPECT_THAT(state.held(), UnorderedElementsAre(kNode, kGpu, kBig)); };
+  EXPECT_EQ(run(), kDone);
+  EXPECT_EQ(reads, 1);
+}
+
 // Mending
 
 TEST_F(ChangeState, EndsAnOrphan) {
@@ -171,6 +179,15 @@ TEST_F(ChangeState, EndsAnUnnamedMachineOnlyWhenItsLaunchIsOver) {
   EXPECT_NE(node_cloud.find(kept), nullptr);
 }
 
+TEST_F(ChangeState, HoldsNoGroupsLockWhileItNamesMachines) {
+  for (auto* part : {&node_cloud, &gpu_cloud, &big_cloud})
+    part->before_finish = [this] {
+      EXPECT_THAT(state.held(), IsEmpty()) << "naming a thousand machines takes minutes";
+    };
+  EXPECT_EQ(run(), kDone);
+  EXPECT_EQ(node_cloud.finishes + gpu_cloud.finishes + big_cloud.finishes, 3);
+}
+
 TEST_F(ChangeState, ReportsMachinesThatCouldNotBeNamed) {
   slurm.add("aws-node-0", "ALLOCATED+CLOUD+POWERING_UP");
   const auto id = cloud.add_machine(kNode, std::nullopt, kOld).id;
@@ -199,6 +216,16 @@ TEST_F(ChangeState, DecidesNothingAboutAGroupThatCanNotBeReadAndMendsTheOthers) 
   EXPECT_THAT(state.writes, IsEmpty());
   EXPECT_EQ(lines(LogLevel::error, "aws-node: AuthFailure"), 1U);
   EXPECT_EQ(lines(LogLevel::error, "onprem-big: InvalidRegion"), 1U);
+}
+
+TEST_F(ChangeState, KeepsNoLockOfAGroupThatCanNotBeRead) {
+  node_cloud.fails_whole("AuthFailure");
+  add_orphan(kGpu, "aws-gpu-0");
+  std::set<std::string> held;
+  gpu_cloud.before_stop = [&] { held = state.held(); };
+  EXPECT_EQ(run(), kFailed);
+  EXPECT_TRUE(held.contains(kGpu));
+  EXPECT_FALSE(held.contains(kNode));
 }
 
 TEST_F(ChangeState, DoesNothingAtAllWhenSlurmCanNotBeRead) {
