@@ -98,7 +98,16 @@ bool mend_group(GroupPass& pass, bool dry_run, Suite& suite) {
     // known would.
     if (decision.memory != memory) suite.state.write_memory(key, to_json(decision.memory));
     complete = apply_actions(decision.actions, *pass.provider, suite).complete;
-    pass.lock.reset();
+  });
+  pass.lock.reset();
+  return !fault && complete;
+}
+
+/// Finishes what dead launches left unnamed. It may take minutes: without any group's lock.
+bool name_machines(GroupPass& pass, Suite& suite) {
+  if (!pass.machines) return true;
+  bool complete = true;
+  const auto fault = fault_of(*pass.group, suite.services.log, [&] {
     for (const auto& failed : pass.provider->finish()) {
       suite.services.log.error(fmt::format("Failed to tag node {} {} - {}: {}", failed.node, failed.machine.id,
                                            failed.code, failed.message));
@@ -134,6 +143,8 @@ int change_state(bool dry_run, Suite& suite) {
   for (auto& pass : passes) {
     if (pass.machines && !mend_group(pass, dry_run, suite)) complete = false;
   }
+  if (!dry_run)
+    complete = for_each_group(passes, [&](GroupPass& pass) { return name_machines(pass, suite); }) && complete;
   return complete ? kDone : kFailed;
 }
 
