@@ -176,12 +176,12 @@ def main():
     for number in _ENDING:
         signal.signal(number, interrupt)
     began = time.monotonic()
-    cloud = Cloudsim(boot_ms=2000, terminate_ms=1000)
+    cloud = Cloudsim(boot_ms=1500, terminate_ms=1000)
     try:
         with Cluster([partition("aws", ec2_group("c5", options.nodes))], cloud=cloud,
                      slurm={"SuspendTime": 3}) as cluster:
             print(paint("slurm-burst", "1") + ": a real Slurm, a simulated EC2")
-            cluster.start_change_state(2)
+            cluster.start_change_state(1)
             show_configuration(cluster)
             job, started, took = run_job(cluster, options.nodes)
             watch_suspend(cluster, job, started)
