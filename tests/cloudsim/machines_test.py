@@ -85,7 +85,6 @@ class Machines(CloudsimTest):
     def tearDown(self):
         self.sim.control("POST", "/reset")
         wait_until(lambda: not alive(self.mark))
-        super().tearDown()
 
     def test_a_machine_knows_itself_and_only_what_it_is_told(self):
         one, = self.boot(1)
@@ -198,7 +197,7 @@ class TheEnd(unittest.TestCase):
     def test_it_ends_with_its_parent(self):
         with tempfile.TemporaryDirectory(prefix="cloudsim-parent-") as folder:
             port = os.path.join(folder, "port")
-            script = "import os,subprocess,sys,time\np=subprocess.Popen(sys.argv[1:])\nprint(p.pid,flush=True)\n" \
+            script = "import os,subprocess,sys,time\np=subprocess.Popen(sys.argv[1:],stdout=subprocess.DEVNULL)\nprint(p.pid,flush=True)\n" \
                      "while not os.path.exists(%r): time.sleep(0.01)\n" % port
             done = subprocess.run([sys.executable, "-c", script, os.environ["CLOUDSIM"], "--port-file", port],
                                   stdout=subprocess.PIPE, text=True, check=True)
