@@ -43,6 +43,19 @@ def alive(mark, cloudsims=False):
     return found
 
 
+def processes_of(machine):
+    """Those that run in a machine: they have its environment."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as file:
+                if b"CLOUDSIM_INSTANCE_ID=" + machine.encode() in file.read().split(b"\0"):
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
 class Machines(CloudsimTest):
     ending = "exec sleep $MARK"
     more_options = ()
@@ -102,11 +115,11 @@ class Machines(CloudsimTest):
 
     def test_termination_ends_everything_in_it_and_nothing_else(self):
         one, two = self.boot(2)
-        both = len(alive(self.mark))
-        self.assertGreaterEqual(both, 6)
+        wait_until(lambda: len(processes_of(one)) >= 3 and len(processes_of(two)) >= 3)
         self.ec2.terminate_instances(InstanceIds=[one])
         wait_until(lambda: self.sim.control("GET", "/machines")["running"] == 1)
-        self.assertEqual(len(alive(self.mark)), both // 2)
+        self.assertEqual(processes_of(one), [])
+        self.assertGreaterEqual(len(processes_of(two)), 3)
         self.ec2.terminate_instances(InstanceIds=[two])
         wait_until(lambda: not alive(self.mark))
 
