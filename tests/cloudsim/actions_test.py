@@ -89,7 +89,8 @@ class CreateFleet(CloudsimTest):
     def test_spot_is_launched_as_spot_and_shares_diversified_pools(self):
         reply = self.fleet(4, TWO_ZONES,
                            TargetCapacitySpecification={"TotalTargetCapacity": 4, "DefaultTargetCapacityType": "spot"},
-                           SpotOptions={"AllocationStrategy": "diversified", "InstanceInterruptionBehavior": "terminate"})
+                           SpotOptions={"AllocationStrategy": "diversified",
+                                        "InstanceInterruptionBehavior": "terminate"})
         self.assertEqual([(i["Lifecycle"], len(i["InstanceIds"])) for i in reply["Instances"]], [("spot", 2)] * 2)
         self.assertEqual({i["InstanceLifecycle"] for i in self.described()}, {"spot"})
 

@@ -40,7 +40,7 @@ def http(method, url, body=None, headers=None):
 
 class Simulator:
     def __init__(self, *options, knobs=None):
-        self.clients = []
+        self.clients = {}
         self.folder = tempfile.TemporaryDirectory(prefix="cloudsim-test-")
         port_file = self.path("port")
         command = [os.environ["CLOUDSIM"], "--port-file", port_file, "--seed", "7", *options]
@@ -57,6 +57,8 @@ class Simulator:
         return os.path.join(self.folder.name, name)
 
     def stop(self):
+        for client in self.clients.values():
+            client.close()
         self.process.terminate()
         status = self.process.wait(20)
         self.folder.cleanup()
@@ -79,18 +81,16 @@ class Simulator:
         return self.control("GET", "/calls")["actions"].get(action, {"attempts": 0, "ok": 0, "errors": {}})
 
     def client(self, service="ec2", region="us-east-1", key=None, attempts=1, **config):
-        """A client that does not retry unless it is told to."""
+        """A client that does not retry unless it is told to; the same one for the same wishes: they take long to make."""
+        wishes = repr((service, region, key, attempts, sorted(config.items())))
+        if wishes in self.clients:
+            return self.clients[wishes]
         client = boto3.client(
             service, region_name=region, endpoint_url=self.url, **(key or KEY),
             config=botocore.config.Config(retries={"total_max_attempts": attempts, "mode": "standard"}, proxies={},
                                           **config))
-        self.clients.append(client)
+        self.clients[wishes] = client
         return client
-
-    def close_clients(self):
-        for client in self.clients:
-            client.close()
-        self.clients.clear()
 
 
 class CloudsimTest(unittest.TestCase):
@@ -110,9 +110,6 @@ class CloudsimTest(unittest.TestCase):
     def setUp(self):
         self.sim.control("POST", "/reset")
         self.ec2 = self.sim.client()
-
-    def tearDown(self):
-        self.sim.close_clients()
 
     def refused(self, code, call, **parameters):
         """Asserts that the call ends in that error; gives (HTTP status, message)."""
