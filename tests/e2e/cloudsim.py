@@ -88,6 +88,13 @@ class Cloudsim:
         """How many calls of this action came so far."""
         return self.control("calls").get("actions", {}).get(action, {}).get("attempts", 0)
 
+    def requests(self, action):
+        """The calls of this action so far, in order: [{"status", "code", "parameters": {...}, ...}]."""
+        return [call for call in self.control("calls/log") if call["action"] == action]
+
+    def clear_faults(self):
+        self.control("faults", method="DELETE")
+
     def wait_until_empty(self, timeout=30):
         """Waits until no instance is left that costs money."""
         processes.wait_until(lambda: not self.instances("pending", "running"),

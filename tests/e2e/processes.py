@@ -19,7 +19,7 @@ class Timeout(AssertionError):
     """A condition did not become true in time."""
 
 
-def wait_until(condition, what, timeout=30.0, interval=0.05):
+def wait_until(condition, what, timeout=60.0, interval=0.05):
     """Polls `condition` until it returns something true, and returns that. `what` may be a function: it is then asked
     at the end, for what was seen last. This is the only way in which anything here waits."""
     deadline = time.monotonic() + timeout

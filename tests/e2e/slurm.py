@@ -97,7 +97,7 @@ class SlurmCommands:
     def job_output(self, job_id):
         return (self.folder / f"job-{job_id}.out").read_text()
 
-    def wait_for_job(self, job_id, state="COMPLETED", timeout=60):
+    def wait_for_job(self, job_id, state="COMPLETED", timeout=90):
         """Waits for a job state; fails at once when the job ends in another."""
         def reached():
             now = self.job_state(job_id)
@@ -110,7 +110,7 @@ class SlurmCommands:
         """Spares a requeued job the rest of its waiting time."""
         self.scontrol("update", f"jobid={job_id}", "starttime=now")
 
-    def wait_for_nodes(self, hostlist, condition, what, timeout=30):
+    def wait_for_nodes(self, hostlist, condition, what, timeout=60):
         """Waits until `condition(node)` holds for every node of the list at once. Returns them."""
         names = self.expand(hostlist)
 
@@ -124,14 +124,14 @@ class SlurmCommands:
             return f"{hostlist} not {what}: {', '.join(found)}"
         return wait_until(reached, seen, timeout)
 
-    def wait_until_up(self, hostlist, timeout=30):
+    def wait_until_up(self, hostlist, timeout=60):
         return self.wait_for_nodes(hostlist, Node.up, "up", timeout)
 
-    def wait_until_off(self, hostlist, timeout=30):
+    def wait_until_off(self, hostlist, timeout=60):
         """Powered down, to the end of SuspendTimeout, and idle."""
         return self.wait_for_nodes(hostlist, Node.off, "off", timeout)
 
-    def wait_for_state(self, hostlist, *words, lacks=(), timeout=30):
+    def wait_for_state(self, hostlist, *words, lacks=(), timeout=60):
         """Waits until each node's state has all these words (`"DOWN", "POWERED_DOWN"`) and none of `lacks`."""
         return self.wait_for_nodes(hostlist, lambda n: set(words) <= n.state and not set(lacks) & n.state,
                                    "+".join(words) + "".join(f" without {word}" for word in lacks), timeout)
