@@ -161,7 +161,8 @@ void CurlExchange::collect() {
     const auto slot = std::ranges::find(running_, &transfer, &std::unique_ptr<CurlTransfer>::get);
     auto owned = std::exchange(*slot, std::move(running_.back()));
     running_.pop_back();
-    if (engine_.spare.size() < kSpareTransfers) engine_.spare.push_back(std::move(owned));
+    // A handle whose host was not resolved keeps its buffer, and libcurl 7.88 then refuses CURLOPT_BUFFERSIZE.
+    if (code == CURLE_OK && engine_.spare.size() < kSpareTransfers) engine_.spare.push_back(std::move(owned));
     owned.reset();
     finish(index, std::move(result));
   }

@@ -66,13 +66,13 @@ class GroupResume {
 
   /// Returns whether every node has, or will have, its machine.
   bool run() {
-    const auto fault = fault_of(*part_.group, log_, [&] { start_under_lock(); });
+    const auto fault = fault_of([&] { start_under_lock(); });
     if (busy_) return false;
     if (fault) refuse_the_rest(*fault);
-    bool complete = report(outcomes_);
+    bool complete = report(outcomes_) && !fault;
     refuse(outcomes_);
     if (provider_) complete = finish() && complete;
-    return complete;
+    return complete && slurm_knows_;
   }
 
   void print_plan() {
@@ -100,7 +100,8 @@ class GroupResume {
   std::unordered_set<NodeName> told_;  ///< nodes whose machines run, Slurm has been given their addresses
   GroupMemory memory_;
   bool busy_ = false;
-  bool exhausted_ = false;  ///< no capacity or no quota
+  bool slurm_knows_ = true;  ///< every update of Slurm went through
+  bool exhausted_ = false;   ///< no capacity or no quota
 
   std::chrono::sys_seconds now() const { return std::chrono::floor<std::chrono::seconds>(suite_.services.clock.now()); }
 
@@ -157,6 +158,7 @@ class GroupResume {
     try {
       if (!addresses.empty()) suite_.slurm.set_addresses(addresses);
     } catch (const Error& error) {
+      slurm_knows_ = false;
       log_.error(fmt::format("Failed to update node addresses of {}: {}", part_.group->key(), error.what()));
     }
     for (const auto& outcome : outcomes) {
@@ -190,13 +192,17 @@ class GroupResume {
     }
   }
 
-  /// What was adopted or started before the fault runs and is known: it stays.
+  /// What was adopted or started before the fault runs and is known: it stays. The fault is told with the nodes that it
+  /// costs, once; where it costs none, by itself.
   void refuse_the_rest(const Fault& fault) {
     std::unordered_set<NodeName> done = told_;
     for (const auto& outcome : outcomes_) done.insert(outcome.node);
+    const std::size_t before = outcomes_.size();
     for (const auto& node : part_.nodes) {
       if (!done.contains(node)) outcomes_.push_back({node, Outcome::rejected, {}, fault.code, fault.message});
     }
+    if (outcomes_.size() == before)
+      log_.error(fmt::format("{}: {}: {}", part_.group->key(), fault.code, fault.message));
   }
 
   bool report(std::span<const NodeOutcome> outcomes) {
@@ -209,7 +215,7 @@ class GroupResume {
         ++failed;
       }
     }
-    if (failed > 0) log_.warning(fmt::format("Failed to launch {} nodes", failed));
+    if (failed > 0) log_.info(fmt::format("Failed to launch {} nodes", failed));  // refuse() says which and why
     return failed == 0;
   }
 

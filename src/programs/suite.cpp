@@ -53,17 +53,21 @@ void run_side_by_side(std::size_t count, const std::function<void(std::size_t)>&
   loop();
 }
 
-std::optional<Fault> fault_of(const NodeGroup& group, Log& log, const std::function<void()>& work) {
+std::optional<Fault> fault_of(const std::function<void()>& work) {
   try {
     work();
     return std::nullopt;
   } catch (const Error& error) {
-    log.error(fmt::format("{}: {}: {}", group.key(), error.code(), error.what()));
     return Fault{error.code(), error.what()};
   } catch (const std::exception& error) {
-    log.error(fmt::format("{}: {}", group.key(), error.what()));
     return Fault{"InternalError", error.what()};
   }
+}
+
+std::optional<Fault> fault_of(const NodeGroup& group, Log& log, const std::function<void()>& work) {
+  auto fault = fault_of(work);
+  if (fault) log.error(fmt::format("{}: {}: {}", group.key(), fault->code, fault->message));
+  return fault;
 }
 
 }  // namespace burst

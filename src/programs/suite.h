@@ -58,6 +58,8 @@ struct Fault {
   std::string code, message;
 };
 
+/// Runs `work` and catches what it throws, for a caller that says itself what it means.
+std::optional<Fault> fault_of(const std::function<void()>& work);
 /// Runs `work` and catches what it throws: an error line that names the group, and the fault; the other groups go on.
 std::optional<Fault> fault_of(const NodeGroup& group, Log& log, const std::function<void()>& work);
 

@@ -300,7 +300,7 @@ TEST_F(Resume, KeepsNodesThatSlurmWasToldOfWhenTheStartFailsLater) {
 
 TEST_F(Resume, LogsAFailedAddressUpdateAndGoesOn) {
   slurm.fail_set_addresses = "slurm_update error: Unable to contact slurm controller";
-  EXPECT_EQ(run("aws-node-0"), kDone);
+  EXPECT_EQ(run("aws-node-0"), kFailed);
   EXPECT_EQ(lines(LogLevel::error, "Unable to contact slurm controller"), 1U);
   EXPECT_EQ(node_cloud.count("aws-node-0"), 1U);
   EXPECT_EQ(node_cloud.finishes, 1);
