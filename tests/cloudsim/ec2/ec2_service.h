@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated EC2, STS and metadata service behind HTTP: who calls, may they, which action, what comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "call_log.h"
+#include "ec2/actions.h"
+#include "ec2/cloud.h"
+#include "ec2/credentials.h"
+#include "ec2/metadata.h"
+#include "faults.h"
+#include "simulated_cloud.h"
+
+namespace cloudsim::ec2 {
+
+/// The parts of cloudsim that all providers share.
+struct Shared {
+  EventLoop& loop;
+  MachineBoot& boot;
+  Knobs& knobs;
+  Faults& faults;
+  CallLog& calls;
+};
+
+class Ec2Service final : public SimulatedCloud {
+ public:
+  Ec2Service(const Shared& shared, const std::string& head_region, std::uint64_t seed);
+
+  std::string name() const override { return "ec2"; }
+  std::optional<HttpReply> handle(const HttpRequest& request) override;
+  std::optional<nlohmann::json> control(const HttpRequest& request, const nlohmann::json& body) override;
+  void set_knobs(const nlohmann::json& values) override;
+  void reset() override;
+  void set_metadata_base(const std::string& url) { cloud_.set_metadata_base(url); }
+
+ private:
+  struct Answer;
+  HttpReply query(const HttpRequest& request);
+  HttpReply metadata(const HttpRequest& request);
+  void answer(const HttpRequest& request, Answer& out);
+  std::string perform(const Caller& caller, Answer& out);
+  nlohmann::json instances_json() const;
+  nlohmann::json create_foreign(const nlohmann::json& body);
+  nlohmann::json change_instance(const std::string& id, const nlohmann::json& change);
+
+  Shared shared_;
+  Ec2Knobs knobs_;
+  Ec2Knobs initial_knobs_;
+  bool started_ = false;
+  Cloud cloud_;
+  Credentials credentials_;
+  Metadata metadata_;
+};
+
+}  // namespace cloudsim::ec2

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as it came and a reply as it will go out.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "event_loop.h"
+
+namespace cloudsim {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;  ///< names in lower case
+
+struct HttpRequest {
+  std::string method;
+  std::string path;   ///< as sent, still percent-encoded
+  std::string query;  ///< what follows the '?', as sent
+  HttpHeaders headers;
+  std::string body;
+  /// The first header of that (lower-case) name, or an empty view.
+  std::string_view header(std::string_view name) const;
+};
+
+/// How the bytes of a reply reach the client.
+enum class Delivery {
+  whole,
+  drop,     ///< the connection is closed without a byte
+  cut,      ///< half of the body, then the connection is closed
+  dribble,  ///< in pieces, spread over `dribble_over`
+};
+
+struct HttpReply {
+  int status = 200;
+  std::string content_type = "text/plain";
+  std::string body;
+  HttpHeaders headers{};
+  Delivery delivery = Delivery::whole;
+  Millis delay{0};  ///< the connection waits, others don't
+  Millis dribble_over{0};
+  std::function<void()> done{};  ///< called once: the reply is out, or its client is gone
+};
+
+/// One parsed request from the head of `input`, which is consumed; `incomplete` asks for more bytes.
+enum class Parsed { complete, incomplete, malformed };
+Parsed parse_request(std::string& input, HttpRequest& request);
+
+/// Status line, headers and body, with Content-Length.
+std::string serialize(const HttpReply& reply, bool keep_alive);
+
+std::string percent_decode(std::string_view text, bool plus_is_space);
+/// `a=1&b=2`, decoded. A name that comes twice keeps its last value.
+std::map<std::string, std::string> parse_form(std::string_view text);
+
+}  // namespace cloudsim

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything put together, and the control API.
+#include "simulation.h"
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ec2/ec2_service.h"
+
+namespace cloudsim {
+
+namespace {
+
+constexpr std::string_view kControl = "/_control";
+
+HttpReply json_reply(int status, const nlohmann::json& body) {
+  HttpReply reply;
+  reply.status = status;
+  reply.content_type = "application/json";
+  reply.body = body.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return reply;
+}
+
+void write_port_file(const std::string& path, std::uint16_t port) {
+  // Renamed into place, so that nobody reads half of it.
+  const auto temporary = path + ".new";
+  std::ofstream(temporary) << port << '\n';
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    throw std::runtime_error("writing " + path);
+  }
+}
+
+}  // namespace
+
+Simulation::Simulation(const Options& options)
+    : options_(options),
+      faults_(static_cast<std::uint32_t>(options.seed)),
+      boot_(loop_, options.boot),
+      server_(loop_, [this](const HttpRequest& request) { return handle(request); }) {
+  clouds_.push_back(std::make_unique<ec2::Ec2Service>(ec2::Shared{loop_, boot_, knobs_, faults_, calls_},
+                                                      options.region, options.seed));
+  set_knobs(options.knobs);
+  initial_knobs_ = knobs_;
+}
+
+void Simulation::run() {
+  loop_.on_signals({SIGTERM, SIGINT, SIGCHLD}, [this](int signal) { on_signal(signal); });
+  const auto port = server_.listen(options_.address, options_.port);
+  if (auto* ec2 = dynamic_cast<ec2::Ec2Service*>(clouds_.front().get())) {
+    ec2->set_metadata_base(fmt::format("http://{}:{}/imds/", options_.address, port));
+  }
+  if (!options_.port_file.empty()) {
+    write_port_file(options_.port_file, port);
+  }
+  fmt::print("cloudsim: listening on {}:{}\n", options_.address, port);
+  std::fflush(stdout);
+  loop_.run();
+  boot_.stop_all();
+}
+
+void Simulation::on_signal(int signal) {
+  if (signal == SIGCHLD) {
+    boot_.reap();
+  } else {
+    loop_.stop();
+  }
+}
+
+HttpReply Simulation::handle(const HttpRequest& request) {
+  if (request.path.starts_with(kControl)) {
+    return control(request);
+  }
+  for (const auto& cloud : clouds_) {
+    if (auto reply = cloud->handle(request)) {
+      return std::move(*reply);
+    }
+  }
+  return json_reply(404, {{"error", "nothing is simulated at " + request.path}});
+}
+
+HttpReply Simulation::control(const HttpRequest& request) {
+  try {
+    const auto body = request.body.empty() ? nlohmann::json::object() : nlohmann::json::parse(request.body);
+    return json_reply(200, control_call(request, body));
+  } catch (const std::out_of_range& error) {
+    return json_reply(404, {{"error", error.what()}});
+  } catch (const std::exception& error) {
+    return json_reply(400, {{"error", error.what()}});
+  }
+}
+
+nlohmann::json Simulation::control_call(const HttpRequest& request, const nlohmann::json& body) {
+  const auto call = request.method + " " + request.path.substr(kControl.size());
+  if (call == "GET /calls") {
+    auto out = calls_.summary();
+    out["connections"] = server_.connections();
+    out["peak_connections"] = server_.peak_connections();
+    return out;
+  }
+  if (call == "GET /calls/log") {
+    return calls_.sequence();
+  }
+  if (call == "DELETE /calls") {
+    calls_.clear();
+    return nlohmann::json::object();
+  }
+  if (call == "GET /faults") {
+    return faults_.list();
+  }
+  if (call == "POST /faults") {
+    return {{"id", faults_.add(body)}};
+  }
+  if (call == "DELETE /faults") {
+    faults_.clear();
+    return nlohmann::json::object();
+  }
+  if (call == "GET /machines") {
+    return {{"running", boot_.running()}};
+  }
+  if (call == "POST /knobs") {
+    set_knobs(body);
+    return nlohmann::json::object();
+  }
+  if (call == "POST /reset") {
+    reset();
+    return nlohmann::json::object();
+  }
+  for (const auto& cloud : clouds_) {
+    if (auto answer = cloud->control(request, body)) {
+      return std::move(*answer);
+    }
+  }
+  throw std::out_of_range("no such call: " + call);
+}
+
+void Simulation::set_knobs(const nlohmann::json& values) {
+  for (const auto& [key, value] : values.items()) {
+    if (set_knob(knobs_, key, value)) {
+      continue;
+    }
+    bool taken = false;
+    for (const auto& cloud : clouds_) {
+      if (cloud->name() == key) {
+        cloud->set_knobs(value);
+        taken = true;
+      }
+    }
+    if (!taken) {
+      throw std::invalid_argument("unknown knob \"" + key + "\"");
+    }
+  }
+}
+
+void Simulation::reset() {
+  knobs_ = initial_knobs_;
+  faults_.clear();
+  calls_.clear();
+  for (const auto& cloud : clouds_) {
+    cloud->reset();
+  }
+}
+
+}  // namespace cloudsim
