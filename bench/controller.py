@@ -2,6 +2,7 @@
 """A throw-away slurmctld with its munged and thousands of powered-down cloud nodes; no slurmd, so no job can run."""
 
 import os
+import pwd
 import socket
 import subprocess
 
@@ -11,8 +12,8 @@ _SETTINGS = """\
 ClusterName=bench
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={port}
-SlurmUser=root
-SlurmdUser=root
+SlurmUser={user}
+SlurmdUser={user}
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket={folder}/munge/socket
@@ -89,7 +90,8 @@ class Controller:
         wait_until(answers, f"{self._daemons[-1].name} does not answer", 60)
 
     def _write_settings(self):
-        lines = [_SETTINGS.format(host=socket.gethostname(), port=self._ports.take(), folder=self.folder)]
+        lines = [_SETTINGS.format(host=socket.gethostname(), port=self._ports.take(), folder=self.folder,
+                                  user=pwd.getpwuid(os.getuid()).pw_name)]
         for partition in self._partitions:
             ranges = []
             for group in partition["NodeGroups"]:
