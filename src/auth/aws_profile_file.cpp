@@ -62,12 +62,29 @@ class IniParser {
     const auto defaults = sections_.extract("DEFAULT");
     for (auto& [name, section] : sections_) {
       if (defaults) section.insert(defaults.mapped().begin(), defaults.mapped().end());
-      for (auto& [key, value] : section) value.resize(value.find_last_not_of(kBlank) + 1);
+      for (auto& [key, value] : section) {
+        value.resize(value.find_last_not_of(kBlank) + 1);
+        check_nested(name, key, value);
+      }
     }
     return std::move(sections_);
   }
 
  private:
+  /// A value that begins on the line below its key is a block of settings of its own.
+  void check_nested(std::string_view section, std::string_view key, std::string_view value) const {
+    if (!value.starts_with('\n')) return;
+    while (!value.empty()) {
+      const auto end = std::min(value.find('\n'), value.size());
+      const auto line = value.substr(0, end);
+      if (!trim(line).empty() && line.find('=') == std::string_view::npos) {
+        throw Error("InvalidConfig", fmt::format("reading \"{}\": section [{}]: {}: expected KEY = VALUE on its lines",
+                                                 path_, one_line(section), one_line(key)));
+      }
+      value.remove_prefix(std::min(end + 1, value.size()));
+    }
+  }
+
   [[noreturn]] void fail(std::string_view what) const {
     throw Error("InvalidConfig", fmt::format("reading \"{}\": line {}: {}", path_, number_, what));
   }

@@ -46,7 +46,7 @@ void programs(const CheckSubject& subject, Messages& messages) {
 
 /// R2: names that Slurm keeps for itself, and more nodes than it can hold.
 void names(const CheckSubject& subject, Messages& messages) {
-  constexpr long long kMostNodes = 65'536;  // MAX_SLURM_NODES
+  constexpr long long most_nodes = 65'536;  // MAX_SLURM_NODES
   long long nodes = 0;
   for (const auto& partition : subject.config.partitions) {
     if (same_option(partition.name, "DEFAULT") || same_option(partition.name, "ALL")) {
@@ -54,8 +54,8 @@ void names(const CheckSubject& subject, Messages& messages) {
     }
     for (const auto& group : partition.groups) nodes += group.max_nodes;
   }
-  if (nodes > kMostNodes) {
-    messages.push_back(fmt::format("{} nodes in all node groups, Slurm holds {} at most", nodes, kMostNodes));
+  if (nodes > most_nodes) {
+    messages.push_back(fmt::format("{} nodes in all node groups, Slurm holds {} at most", nodes, most_nodes));
   }
 }
 
@@ -76,9 +76,9 @@ void gres(const CheckSubject& subject, Messages& messages) {
     auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     line = line.substr(0, line.find('#'));
-    constexpr std::string_view kAutoDetect = "AutoDetect=";
-    if (!same_option(line.substr(0, kAutoDetect.size()), kAutoDetect)) continue;
-    const auto value = line.substr(kAutoDetect.size());
+    constexpr std::string_view auto_detect = "AutoDetect=";
+    if (!same_option(line.substr(0, auto_detect.size()), auto_detect)) continue;
+    const auto value = line.substr(auto_detect.size());
     if (!same_option(value.substr(0, value.find_first_of(" \t\r")), "off")) {
       messages.push_back(fmt::format("gres.conf: \"{}\" can't be used with cloud nodes", line));
     }
@@ -87,36 +87,36 @@ void gres(const CheckSubject& subject, Messages& messages) {
 
 /// R4: rates and intervals beyond which Slurm turns power saving off.
 void rates(const CheckSubject& subject, Messages& messages) {
-  constexpr long long kMostRate = 60'000, kMostInterval = 60;
+  constexpr long long most_rate = 60'000, most_interval = 60;
   for (const char* name : {"ResumeRate", "SuspendRate"}) {
     const auto* value = find_option(subject.config.slurm_conf, name);
     if (value == nullptr) continue;
     const auto rate = slurm_number(*value);
-    if (!rate || *rate < 0 || *rate > kMostRate) {
-      messages.push_back(fmt::format("{}={}: expected a number from 0 to {}", name, *value, kMostRate));
+    if (!rate || *rate < 0 || *rate > most_rate) {
+      messages.push_back(fmt::format("{}={}: expected a number from 0 to {}", name, *value, most_rate));
     }
   }
   for (const char* name : {"power_save_interval", "power_save_min_interval"}) {
     const auto value = subject.controller_parameter(name);
     if (!value) continue;
     const auto interval = slurm_number(*value);
-    if (!interval || *interval < 0 || *interval > kMostInterval) {
+    if (!interval || *interval < 0 || *interval > most_interval) {
       messages.push_back(
-          fmt::format("SlurmctldParameters={}={}: expected a number from 0 to {}", name, *value, kMostInterval));
+          fmt::format("SlurmctldParameters={}={}: expected a number from 0 to {}", name, *value, most_interval));
     }
   }
 }
 
 void timeouts_of(const CheckSubject& subject, const SlurmOptions& options, const std::string& where,
                  Messages& messages) {
-  constexpr long long kMostTimeout = 65'533;
+  constexpr long long most_timeout = 65'533;
   for (const char* name : {"ResumeTimeout", "SuspendTimeout"}) {
     const auto* value = find_option(options, name);
     if (value == nullptr) continue;
     const auto seconds = slurm_number(*value);
     if (seconds == kNoLimit && subject.at_least(25, 5) && same_option(name, "ResumeTimeout")) continue;
-    if (!seconds || *seconds < 1 || *seconds > kMostTimeout) {
-      messages.push_back(fmt::format("{}{}={}: expected seconds from 1 to {}", where, name, *value, kMostTimeout));
+    if (!seconds || *seconds < 1 || *seconds > most_timeout) {
+      messages.push_back(fmt::format("{}{}={}: expected seconds from 1 to {}", where, name, *value, most_timeout));
     }
   }
   const auto* value = find_option(options, "SuspendTime");

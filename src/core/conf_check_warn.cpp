@@ -50,10 +50,10 @@ std::vector<PowerTimes> power_times(const CheckSubject& subject) {
 }
 
 void suspend_time(const CheckSubject& subject, Messages& messages) {
-  constexpr long long kShort = 60;
+  constexpr long long too_short = 60;
   for (const auto& times : power_times(subject)) {
     if (times.suspend == kNoLimit) continue;
-    if (times.suspend < kShort) {
+    if (times.suspend < too_short) {
       messages.push_back(fmt::format("{}SuspendTime={}: nodes end {} s after their last job", times.where,
                                      times.suspend, times.suspend));
     } else if (times.resume_timeout != kNoLimit && times.suspend < times.suspend_timeout + times.resume_timeout) {
@@ -81,39 +81,39 @@ void other_nodes(const CheckSubject& subject, Messages& messages) {
 }
 
 void needed_by_release(const CheckSubject& subject, Messages& messages) {
-  constexpr long long kNoForwarding = 1000, kNewDefault = 16;
+  constexpr long long no_forwarding = 1000, new_default = 16;
   const auto width = seconds_of(subject, "TreeWidth", 0);
   if (!subject.at_least(23, 2) && !subject.has_word("PrivateData", "cloud")) {
     messages.emplace_back("PrivateData=CLOUD is missing: commands hide powered-down nodes up to Slurm 22.05");
   }
   if (!subject.at_least(23, 11)) {
-    if (width < kNoForwarding) {
+    if (width < no_forwarding) {
       messages.push_back(
           fmt::format("TreeWidth={}: up to Slurm 23.02 slurmd can't forward to cloud nodes, use 65533", width));
     }
-  } else if (width > kNewDefault) {
+  } else if (width > new_default) {
     messages.push_back(
-        fmt::format("TreeWidth={}: not needed since Slurm 23.11, its default of {} serves better", width, kNewDefault));
+        fmt::format("TreeWidth={}: not needed since Slurm 23.11, its default of {} serves better", width, new_default));
   }
 }
 
 void boot_time(const CheckSubject& subject, Messages& messages) {
-  constexpr long long kBoot = 120;
+  constexpr long long boot = 120;
   for (const auto& times : power_times(subject)) {
-    if (times.resume_timeout != kNoLimit && times.resume_timeout < kBoot) {
+    if (times.resume_timeout != kNoLimit && times.resume_timeout < boot) {
       messages.push_back(fmt::format("{}ResumeTimeout={}: cloud machines need up to {} s until slurmd runs",
-                                     times.where, times.resume_timeout, kBoot));
+                                     times.where, times.resume_timeout, boot));
     }
   }
 }
 
 void suspend_timeout(const CheckSubject& subject, Messages& messages) {
-  constexpr long long kTermination = 30, kLong = 600;
+  constexpr long long termination = 30, too_long = 600;
   for (const auto& times : power_times(subject)) {
-    if (times.suspend_timeout < kTermination) {
+    if (times.suspend_timeout < termination) {
       messages.push_back(fmt::format("{}SuspendTimeout={}: a machine may still be ending when its node starts anew",
                                      times.where, times.suspend_timeout));
-    } else if (times.suspend_timeout > kLong) {
+    } else if (times.suspend_timeout > too_long) {
       messages.push_back(fmt::format("{}SuspendTimeout={}: a node can't be used for that long after it was ended",
                                      times.where, times.suspend_timeout));
     }
@@ -138,12 +138,12 @@ void resume_fail_program(const CheckSubject& subject, Messages& messages) {
 
 void batch_size(const CheckSubject& subject, Messages& messages) {
   if (!subject.at_least(24, 5)) return;
-  constexpr long long kDefaultRate = 300, kDefaultInterval = 10, kSecondsAMinute = 60;
-  const auto rate = seconds_of(subject, "ResumeRate", kDefaultRate);
+  constexpr long long default_rate = 300, default_interval = 10, seconds_a_minute = 60;
+  const auto rate = seconds_of(subject, "ResumeRate", default_rate);
   const auto text = subject.controller_parameter("power_save_interval");
-  const auto interval = text ? slurm_number(*text).value_or(kDefaultInterval) : kDefaultInterval;
+  const auto interval = text ? slurm_number(*text).value_or(default_interval) : default_interval;
   if (rate <= 0) return;
-  const auto batch = std::max(1LL, rate * interval / kSecondsAMinute);
+  const auto batch = std::max(1LL, rate * interval / seconds_a_minute);
   for (const auto* group : subject.config.groups()) {
     if (group->strategy != LaunchStrategy::all_or_nothing || group->max_nodes <= batch) continue;
     messages.push_back(

@@ -33,8 +33,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> words) {
-  constexpr std::size_t kLongestWord = 64;  // bounds the work on hostile keys
-  if (word.size() > kLongestWord) return {};
+  constexpr std::size_t longest_word = 64;  // bounds the work on hostile keys
+  if (word.size() > longest_word) return {};
   std::string_view nearest;
   std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const auto candidate : words) {

@@ -106,13 +106,13 @@ std::map<std::string, std::string> read_environment(const ConfigPlace& place) {
 
 void read_names(const ConfigPlace& root, Config& config) {
   if (const auto place = root.optional("ClusterName")) {
-    constexpr std::size_t kLongest = 63;  // a label of GCE and of Kubernetes
+    constexpr std::size_t longest = 63;  // a label of GCE and of Kubernetes
     const auto is_allowed = [](unsigned char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
              c == '-';
     };
     const auto* text = place->value().is_string() ? place->value().get_ptr<const std::string*>() : nullptr;
-    if (text != nullptr && !text->empty() && text->size() <= kLongest &&
+    if (text != nullptr && !text->empty() && text->size() <= longest &&
         std::all_of(text->begin(), text->end(), is_allowed)) {
       config.cluster_name = *text;
     } else {
@@ -159,8 +159,8 @@ void read_config(const ConfigPlace& root, Config& config) {
   if (const auto place = root.optional("MachineTags")) config.machine_tags = place->strings();
   if (const auto place = root.optional("RequestLimits")) config.request_limits = read_request_limits(*place);
   if (const auto place = root.optional("RequestsInFlight")) {
-    constexpr int kMostInFlight = 10'000;
-    config.requests_in_flight = static_cast<int>(place->integer(1, kMostInFlight).value_or(1));
+    constexpr int most_in_flight = 10'000;
+    config.requests_in_flight = static_cast<int>(place->integer(1, most_in_flight).value_or(1));
   }
   if (const auto place = root.optional("AdoptUntagged")) config.adopt_untagged = place->boolean().value_or(false);
   read_timing(root, config.timing);

@@ -48,11 +48,11 @@ std::optional<unsigned long long> parse_count(std::string_view text) {
   if (error != std::errc()) return std::nullopt;
   const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (suffix.empty()) return count;
-  constexpr std::string_view kSuffixes = "KMGTP";
-  const auto power = kSuffixes.find(static_cast<char>(suffix[0] & ~0x20));
-  constexpr unsigned kBitsAStep = 10;
+  constexpr std::string_view suffixes = "KMGTP";
+  const auto power = suffixes.find(static_cast<char>(suffix[0] & ~0x20));
+  constexpr unsigned bits_a_step = 10;
   if (suffix.size() > 1 || power == std::string_view::npos) return std::nullopt;
-  const auto shift = kBitsAStep * static_cast<unsigned>(power + 1);
+  const auto shift = bits_a_step * static_cast<unsigned>(power + 1);
   if (count > (~0ULL >> shift)) return std::nullopt;
   return count << shift;
 }

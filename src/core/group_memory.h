@@ -22,6 +22,14 @@ struct CoolDown {
   bool operator==(const CoolDown&) const = default;
 };
 
+/// A node that was found in a state that is mended only when it lasts.
+struct Sighting {
+  std::string state;                 ///< "starting without machine": another one begins to count anew
+  std::chrono::sys_seconds since{};  ///< when a pass first found it so
+  int passes = 0;                    ///< passes in a row that found it so (and, where a machine matters, none)
+  bool operator==(const Sighting&) const = default;
+};
+
 /// Kept in StateDir, one file a group. Losing it loses no machine.
 struct GroupMemory {
   std::optional<CoolDown> cool_down;
@@ -29,9 +37,8 @@ struct GroupMemory {
   int bootstrap_failures = 0;               ///< machines in a row that never registered
   int invalid_registrations = 0;            ///< INVALID_REG in a row
   std::map<NodeName, std::string> booting;  ///< POWERING_UP nodes seen with a machine -> machine id
-  std::map<NodeName, int> missed;           ///< polls in a row that found no machine for a node that should have one
-  std::map<NodeName, std::chrono::sys_seconds> since;  ///< when a node was first seen in a state that has a grace
-  std::map<std::string, std::chrono::sys_seconds> machines_since;  ///< same for machines (M4, M5)
+  std::map<NodeName, Sighting> sightings;
+  std::map<std::string, std::chrono::sys_seconds> machines_since;  ///< machines whose creation the provider hides
   bool operator==(const GroupMemory&) const = default;
 };
 
@@ -41,9 +48,14 @@ std::string to_json(const GroupMemory& memory);
 
 /// The provider refused for want of capacity or quota: starts the cool-down, or doubles it up to max_cool_down when the
 /// last one ended without a success between. A failure while one is running and not probing leaves it as it is.
-void record_refusal(GroupMemory& memory, const std::string& code, const std::string& message,
+/// True when it started one.
+bool record_refusal(GroupMemory& memory, const std::string& code, const std::string& message,
                     std::chrono::sys_seconds now, const Timing& timing);
-/// A machine was started: a probe that is out has succeeded, the cool-down is over and its length reset.
+/// The code of a cool-down that bootstrap protection began: machines start, and never register.
+inline constexpr std::string_view kBootstrapFailing = "BootstrapFailing";
+
+/// A machine was started: a probe that is out has succeeded, the cool-down is over and its length reset. Not one of
+/// kBootstrapFailing: there only a registration counts. A cool-down that runs stays: the machine was one of the last.
 void record_success(GroupMemory& memory);
 
 }  // namespace burst

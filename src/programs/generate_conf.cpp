@@ -43,11 +43,11 @@ void warn_of_malformed_gres(const Config& config, Log& log) {
 }  // namespace
 
 std::optional<SlurmVersion> installed_slurm_version(const Config& config, Processes& processes) {
-  constexpr std::chrono::seconds kTimeout{10};
+  constexpr std::chrono::seconds timeout{10};
   for (const char* program : {"scontrol", "slurmctld"}) {
     ProcessRequest request;
     request.argv = {config.slurm_bin_path + program, "-V"};
-    request.timeout = kTimeout;
+    request.timeout = timeout;
     try {
       const auto result = processes.run(request);
       if (result.status != 0 || result.timed_out) continue;
@@ -67,11 +67,11 @@ int generate_conf(const GenerateConfOptions& options, const Config& config, cons
     world.out << slurm_conf << "# gres.conf\n" << gres_conf << std::flush;
     return 0;
   }
-  constexpr unsigned kMode = 0644;  // every Slurm daemon and command reads them
+  constexpr unsigned mode = 0644;  // every Slurm daemon and command reads them
   const auto folder = options.directory.empty() || options.directory == "." ? "" : options.directory + "/";
-  world.files.write(folder + "slurm.conf.aws", slurm_conf, kMode);
+  world.files.write(folder + "slurm.conf.aws", slurm_conf, mode);
   world.log.info(fmt::format("Output slurm.conf file: {}slurm.conf.aws", folder));
-  world.files.write(folder + "gres.conf.aws", gres_conf, kMode);
+  world.files.write(folder + "gres.conf.aws", gres_conf, mode);
   world.log.info(fmt::format("Output gres.conf file: {}gres.conf.aws", folder));
   return 0;
 }

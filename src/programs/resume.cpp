@@ -66,12 +66,11 @@ class GroupResume {
 
   /// Returns whether every node has, or will have, its machine.
   bool run() {
-    std::vector<NodeOutcome> outcomes;
-    const auto fault = fault_of(*part_.group, log_, [&] { outcomes = start_under_lock(); });
+    const auto fault = fault_of(*part_.group, log_, [&] { start_under_lock(); });
     if (busy_) return false;
-    if (fault) outcomes = all_refused(*fault);
-    bool complete = report(outcomes);
-    refuse(outcomes);
+    if (fault) refuse_the_rest(*fault);
+    bool complete = report(outcomes_);
+    refuse(outcomes_);
     if (provider_) complete = finish() && complete;
     return complete;
   }
@@ -97,13 +96,15 @@ class GroupResume {
   Suite& suite_;
   Log& log_;
   std::unique_ptr<Provider> provider_;
+  std::vector<NodeOutcome> outcomes_;
+  std::unordered_set<NodeName> told_;  ///< nodes whose machines run, Slurm has been given their addresses
   GroupMemory memory_;
   bool busy_ = false;
   bool exhausted_ = false;  ///< no capacity or no quota
 
   std::chrono::sys_seconds now() const { return std::chrono::floor<std::chrono::seconds>(suite_.services.clock.now()); }
 
-  std::vector<NodeOutcome> start_under_lock() {
+  void start_under_lock() {
     const std::string key = part_.group->key();
     const auto lock = suite_.state.lock_group(key, kLockWait);
     if (!lock) {
@@ -112,23 +113,23 @@ class GroupResume {
                       "left",
                       key, kLockWait.count()));
       busy_ = true;
-      return {};
+      return;
     }
     provider_ = suite_.provider(*part_.group);
     Work work = divide(part_.nodes, provider_->list(), now(), suite_.slurm_conf.resume_timeout);
-    std::vector<NodeOutcome> outcomes = end_leftovers(work);
+    outcomes_ = end_leftovers(work);
     if (!work.adopted.empty()) tell_addresses(work.adopted);
-    std::move(work.adopted.begin(), work.adopted.end(), std::back_inserter(outcomes));
-    if (work.to_start.empty()) return outcomes;
+    outcomes_.insert(outcomes_.end(), work.adopted.begin(), work.adopted.end());
+    if (work.to_start.empty()) return;
 
     const auto launches = plan_launches(work.to_start, part_.group->strategy, jobs_);
-    auto started = provider_->start(launches, [this](std::span<const NodeOutcome> ready) { tell_addresses(ready); });
+    const auto started =
+        provider_->start(launches, [this](std::span<const NodeOutcome> ready) { tell_addresses(ready); });
+    outcomes_.insert(outcomes_.end(), started.begin(), started.end());
     remember(started);
-    std::move(started.begin(), started.end(), std::back_inserter(outcomes));
-    return outcomes;
   }
 
-  /// A node whose leftover can't be ended gets no second machine.
+  /// A node whose leftover can't be ended gets no second machine, and keeps no second one either.
   std::vector<NodeOutcome> end_leftovers(Work& work) {
     std::vector<NodeOutcome> failed;
     if (work.leftovers.empty()) return failed;
@@ -138,7 +139,9 @@ class GroupResume {
                                  outcome.machine.id));
       } else {
         std::erase(work.to_start, outcome.node);
-        failed.push_back(std::move(outcome));
+        std::erase_if(work.adopted, [&](const NodeOutcome& adopted) { return adopted.node == outcome.node; });
+        if (std::none_of(failed.begin(), failed.end(), [&](const auto& other) { return other.node == outcome.node; }))
+          failed.push_back(std::move(outcome));
       }
     }
     return failed;
@@ -157,38 +160,43 @@ class GroupResume {
       log_.error(fmt::format("Failed to update node addresses of {}: {}", part_.group->key(), error.what()));
     }
     for (const auto& outcome : outcomes) {
+      told_.insert(outcome.node);
       log_.info(fmt::format("{} node {} {} {}", outcome.adopted ? "Adopted" : "Launched", outcome.node,
                             outcome.machine.id, outcome.machine.address));
     }
   }
 
-  /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while.
+  /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while. The machines run by
+  /// now: a memory that can't be kept is an error line, and no more.
   void remember(std::span<const NodeOutcome> outcomes) {
-    const std::string key = part_.group->key();
-    const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
-    memory_ = before;
     const auto wanting = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& outcome) {
       return outcome.outcome == Outcome::no_capacity || outcome.outcome == Outcome::over_quota;
     });
+    const bool any_ready = std::any_of(outcomes.begin(), outcomes.end(),
+                                       [](const NodeOutcome& outcome) { return outcome.outcome == Outcome::ready; });
     exhausted_ = wanting != outcomes.end();
-    if (exhausted_) {
-      record_refusal(memory_, wanting->code, one_line(wanting->message), now(), suite_.config.timing);
-    } else if (std::any_of(outcomes.begin(), outcomes.end(),
-                           [](const NodeOutcome& outcome) { return outcome.outcome == Outcome::ready; })) {
-      record_success(memory_);
-    }
-    if (memory_ == before) return;
+    const std::string key = part_.group->key();
     try {
-      suite_.state.write_memory(key, to_json(memory_));
+      const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
+      memory_ = before;
+      if (exhausted_) {
+        record_refusal(memory_, wanting->code, one_line(wanting->message), now(), suite_.config.timing);
+      } else if (any_ready) {
+        record_success(memory_);
+      }
+      if (memory_ != before) suite_.state.write_memory(key, to_json(memory_));
     } catch (const Error& error) {
-      log_.error(fmt::format("{}: {}", key, error.what()));  // the machines are started: go on to name them
+      log_.error(fmt::format("{}: {}", key, error.what()));
     }
   }
 
-  std::vector<NodeOutcome> all_refused(const Fault& fault) const {
-    std::vector<NodeOutcome> outcomes;
-    for (const auto& node : part_.nodes) outcomes.push_back({node, Outcome::rejected, {}, fault.code, fault.message});
-    return outcomes;
+  /// What was adopted or started before the fault runs and is known: it stays.
+  void refuse_the_rest(const Fault& fault) {
+    std::unordered_set<NodeName> done = told_;
+    for (const auto& outcome : outcomes_) done.insert(outcome.node);
+    for (const auto& node : part_.nodes) {
+      if (!done.contains(node)) outcomes_.push_back({node, Outcome::rejected, {}, fault.code, fault.message});
+    }
   }
 
   bool report(std::span<const NodeOutcome> outcomes) {

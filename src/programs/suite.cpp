@@ -31,6 +31,9 @@ GroupedNodes group_nodes(std::span<const NodeName> nodes, const Config& config, 
     } else if (parts->number >= static_cast<std::uint32_t>(group->max_nodes)) {
       log.error(fmt::format("Skipping node {}: beyond MaxNodes={} of its node group", node, group->max_nodes));
       grouped.complete = false;
+    } else if (group->node(static_cast<int>(parts->number)) != node) {
+      log.error(fmt::format("Skipping node {}: Slurm calls it {}", node, group->node(static_cast<int>(parts->number))));
+      grouped.complete = false;
     } else {
       const auto [entry, is_new] = index.try_emplace(group, grouped.groups.size());
       if (is_new) grouped.groups.push_back({group, {}});

@@ -42,7 +42,8 @@ struct GroupNodes {
   std::vector<NodeName> nodes;  ///< in the order of the hostlist, each once
 };
 
-/// Nodes by group. Names that are of no group, or beyond its MaxNodes, get an error line each and are left out.
+/// Nodes by group. Names that are of no group, beyond its MaxNodes or with a padded id (`aws-node-007`) get an error
+/// line each and are left out.
 struct GroupedNodes {
   std::vector<GroupNodes> groups;
   bool complete = true;  ///< no name was left out

@@ -63,8 +63,8 @@ class SlurmConfReader {
   SlurmConfReader(const Files& files, HostFacts& facts) : files_(files), facts_(facts) {}
 
   bool read(const std::string& path, int depth = 0) {
-    constexpr int kDeepest = 8;
-    const auto text = depth < kDeepest ? read_if_possible(files_, path) : std::nullopt;
+    constexpr int deepest = 8;
+    const auto text = depth < deepest ? read_if_possible(files_, path) : std::nullopt;
     if (!text) return false;
     std::string line;
     for (std::size_t start = 0; start < text->size();) {
@@ -89,16 +89,17 @@ class SlurmConfReader {
     }
     const auto options = options_of(line);
     if (options.empty()) return;
-    const auto& [first, value] = options.front();
+    const auto& first = options.front().first;
+    const auto& value = options.front().second;
     if (same_option(first, "NodeName")) {
       const auto* state = find_option(options, "State");
       const bool cloud = state != nullptr && (same_option(*state, "CLOUD") || same_option(*state, "FUTURE"));
       if (!same_option(value, "DEFAULT") && !cloud) facts_.other_nodes = true;
       return;
     }
-    constexpr auto kRecords =
+    constexpr auto records =
         std::to_array<std::string_view>({"PartitionName", "NodeSet", "DownNodes", "FrontendName", "SlurmctldHost"});
-    if (std::any_of(kRecords.begin(), kRecords.end(), [&](auto name) { return same_option(name, first); })) return;
+    if (std::any_of(records.begin(), records.end(), [&](auto name) { return same_option(name, first); })) return;
     facts_.slurm_conf->insert(facts_.slurm_conf->end(), options.begin(), options.end());
   }
 
@@ -120,19 +121,19 @@ ProgramFacts program_facts(const std::string& path) {
 bool may_read(const std::string& user, const std::string& path) {
   passwd entry{};
   passwd* found = nullptr;
-  constexpr std::size_t kBuffer = 16'384;
-  std::vector<char> buffer(kBuffer);
+  constexpr std::size_t buffer_size = 16'384;
+  std::vector<char> buffer(buffer_size);
   struct stat status {};
   if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr ||
       stat(path.c_str(), &status) != 0 || entry.pw_uid == 0) {
     return true;
   }
   if (status.st_uid == entry.pw_uid) return (status.st_mode & S_IRUSR) != 0;
-  constexpr int kMostGroups = 1024;
-  std::vector<gid_t> groups(kMostGroups);
-  int count = kMostGroups;
+  constexpr int most_groups = 1024;
+  std::vector<gid_t> groups(most_groups);
+  int count = most_groups;
   getgrouplist(user.c_str(), entry.pw_gid, groups.data(), &count);
-  groups.resize(static_cast<std::size_t>(std::clamp(count, 0, kMostGroups)));
+  groups.resize(static_cast<std::size_t>(std::clamp(count, 0, most_groups)));
   const bool member = std::find(groups.begin(), groups.end(), status.st_gid) != groups.end();
   return (status.st_mode & (member ? S_IRGRP : S_IROTH)) != 0;
 }

@@ -25,6 +25,8 @@ class SimulatedCloud {
   virtual std::optional<nlohmann::json> control(const HttpRequest& request, const nlohmann::json& body) = 0;
   /// Throws std::invalid_argument or nlohmann::json::exception.
   virtual void set_knobs(const nlohmann::json& values) = 0;
+  /// The server listens there; the knobs set so far are those that reset() goes back to.
+  virtual void start(const std::string& url) = 0;
   /// Everything as at the start.
   virtual void reset() = 0;
 };

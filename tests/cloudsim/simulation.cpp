@@ -51,8 +51,8 @@ Simulation::Simulation(const Options& options)
 void Simulation::run() {
   loop_.on_signals({SIGTERM, SIGINT, SIGCHLD}, [this](int signal) { on_signal(signal); });
   const auto port = server_.listen(options_.address, options_.port);
-  if (auto* ec2 = dynamic_cast<ec2::Ec2Service*>(clouds_.front().get())) {
-    ec2->set_metadata_base(fmt::format("http://{}:{}/imds/", options_.address, port));
+  for (const auto& cloud : clouds_) {
+    cloud->start(fmt::format("http://{}:{}", options_.address, port));
   }
   if (!options_.port_file.empty()) {
     write_port_file(options_.port_file, port);

@@ -61,15 +61,16 @@ TEST(ReadHostFacts, LeavesOutWhatItCannotRead) {
 
 /// A folder that goes when the test ends.
 class ReadHostFactsFolder : public testing::Test {
+ public:
+  ReadHostFactsFolder(const ReadHostFactsFolder&) = delete;
+  ReadHostFactsFolder& operator=(const ReadHostFactsFolder&) = delete;
+
  protected:
   ReadHostFactsFolder() {
     std::string path = testing::TempDir() + "host_facts_XXXXXX";
     folder = mkdtemp(path.data());
   }
   ~ReadHostFactsFolder() override { std::filesystem::remove_all(folder); }
-  ReadHostFactsFolder(const ReadHostFactsFolder&) = delete;
-  ReadHostFactsFolder& operator=(const ReadHostFactsFolder&) = delete;
-
   std::string make(const std::string& name, mode_t mode) const {
     auto path = folder + "/" + name;
     std::ofstream(path) << "x";

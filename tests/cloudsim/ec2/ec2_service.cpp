@@ -103,9 +103,11 @@ void Ec2Service::set_knobs(const nlohmann::json& values) {
     knobs_.set(key, value);
   }
   cloud_.preload_known_regions();
-  if (!started_) {
-    initial_knobs_ = knobs_;
-  }
+}
+
+void Ec2Service::start(const std::string& url) {
+  initial_knobs_ = knobs_;
+  cloud_.set_metadata_base(url + "/imds/");
 }
 
 void Ec2Service::reset() {
@@ -116,7 +118,6 @@ void Ec2Service::reset() {
 }
 
 std::optional<HttpReply> Ec2Service::handle(const HttpRequest& request) {
-  started_ = true;
   if (request.path.starts_with("/imds/") || request.path == "/container-credentials") {
     return metadata(request);
   }

@@ -35,8 +35,8 @@ class Ec2Service final : public SimulatedCloud {
   std::optional<HttpReply> handle(const HttpRequest& request) override;
   std::optional<nlohmann::json> control(const HttpRequest& request, const nlohmann::json& body) override;
   void set_knobs(const nlohmann::json& values) override;
+  void start(const std::string& url) override;
   void reset() override;
-  void set_metadata_base(const std::string& url) { cloud_.set_metadata_base(url); }
 
  private:
   struct Answer;
@@ -51,7 +51,6 @@ class Ec2Service final : public SimulatedCloud {
   Shared shared_;
   Ec2Knobs knobs_;
   Ec2Knobs initial_knobs_;
-  bool started_ = false;
   Cloud cloud_;
   Credentials credentials_;
   Metadata metadata_;
