@@ -6,6 +6,7 @@
 #include "burst/hostlist.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -29,11 +30,11 @@ bool is_separator(char c) { return c == ',' || c == ' ' || c == '\t' || c == '\n
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 void append_number(std::string& text, std::uint64_t number, std::size_t width) {
-  char digits[20];
-  const auto* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  const auto length = static_cast<std::size_t>(end - digits);
+  std::array<char, 20> digits{};
+  const auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  const auto length = static_cast<std::size_t>(end - digits.data());
   if (length < width) text.append(width - length, '0');
-  text.append(digits, length);
+  text.append(digits.data(), length);
 }
 
 struct Range {
@@ -93,7 +94,7 @@ class Expander {
   std::vector<Range> bracket() {
     const std::size_t open = at_;
     const std::size_t close = list_.find_first_of("[]", open + 1);
-    if (close == std::string_view::npos) fail(open, "\"[\" without \"]\"");
+    if (close == std::string_view::npos) fail(open, R"("[" without "]")");
     if (list_[close] == '[') fail(close, "a bracket within brackets");
     std::vector<Range> ranges;
     for (at_ = open + 1; at_ <= close; ++at_) {
@@ -334,8 +335,7 @@ std::string fold_hostlist(std::span<const std::string> names) {
 
 void sort_hostnames(std::vector<std::string>& names) {
   if (!std::ranges::is_sorted(names, comes_before)) std::ranges::sort(names, comes_before);
-  const auto rest = std::ranges::unique(names);
-  names.erase(rest.begin(), rest.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
 }  // namespace burst

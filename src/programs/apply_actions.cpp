@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carrying out what change_state decides, batched.
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -90,22 +91,26 @@ void end_machines(std::span<const Action> actions, Provider& provider, Suite& su
   });
 }
 
+bool is_waiting(const SlurmJob& job) { return job.state == "PENDING" || job.state == "CONFIGURING"; }
+
+/// A job that ends meanwhile is no reason to leave out the others.
 void comment_jobs(std::span<const Action> actions, Suite& suite, Applied& applied) {
   std::map<NodeName, std::string> comments;
   for (const auto& action : actions) {
     if (action.kind == ActionKind::comment_jobs) comments[action.node] = one_line(action.reason);
   }
   if (comments.empty()) return;
-  attempt(applied, suite.services.log, "Failed to set job comments", [&] {
-    for (const auto& job : suite.slurm.jobs()) {
-      for (const auto& node : job.nodes) {
-        const auto comment = comments.find(node);
-        if (comment == comments.end()) continue;
-        if (job.comment != comment->second) suite.slurm.set_job_comment(job.id, comment->second);
-        break;
-      }
-    }
-  });
+  Log& log = suite.services.log;
+  std::vector<SlurmJob> jobs;
+  attempt(applied, log, "Failed to read jobs for their comments", [&] { jobs = suite.slurm.jobs(); });
+  for (const auto& job : jobs) {
+    if (!is_waiting(job)) continue;
+    const auto node = std::find_if(job.nodes.begin(), job.nodes.end(),
+                                   [&](const NodeName& name) { return comments.find(name) != comments.end(); });
+    if (node == job.nodes.end() || job.comment == comments[*node]) continue;
+    attempt(applied, log, fmt::format("Failed to set the comment of job {}", job.id),
+            [&] { suite.slurm.set_job_comment(job.id, comments[*node]); });
+  }
 }
 
 }  // namespace
@@ -139,8 +144,11 @@ std::string describe_action(const Action& action) {
     case ActionKind::comment_jobs:
       return fmt::format("{} {}: comment on its jobs: {}", action.row, action.node, action.reason);
     case ActionKind::warn:
-    case ActionKind::alarm:
-      return fmt::format("{} {}", action.row, action.reason);
+    case ActionKind::alarm: {
+      const bool has_both = !action.node.empty() && !action.machine_id.empty();
+      const std::string about = fmt::format("{}{}{}", action.node, has_both ? " " : "", action.machine_id);
+      return fmt::format("{} {}{}{}", action.row, about, about.empty() ? "" : ": ", action.reason);
+    }
   }
   return action.row;
 }

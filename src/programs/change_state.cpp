@@ -30,19 +30,32 @@ Policy make_policy(const Suite& suite) {
           suite.slurm_conf.kill_wait, suite.slurm_conf.unkillable_step_timeout};
 }
 
-/// False when the group has to be left alone for a fault; a busy group is none.
-bool read_group(GroupPass& pass, bool dry_run, Suite& suite) {
+/// Does it for each group, side by side; false when one failed.
+bool for_each_group(std::vector<GroupPass>& passes, const std::function<bool(GroupPass&)>& work) {
+  std::atomic<bool> complete{true};
+  run_side_by_side(passes.size(), [&](std::size_t i) {
+    if (!work(passes[i])) complete = false;
+  });
+  return complete;
+}
+
+/// False for a fault; a busy group is none.
+bool lock_group(GroupPass& pass, Suite& suite) {
+  const std::string key = pass.group->key();
   return !fault_of(*pass.group, suite.services.log, [&] {
-    if (!dry_run) {
-      pass.lock = suite.state.lock_group(pass.group->key(), kLockWait);
-      if (!pass.lock) {
-        suite.services.log.info(fmt::format("{}: busy, left for the next pass", pass.group->key()));
-        return;
-      }
-    }
+    pass.lock = suite.state.lock_group(key, kLockWait);
+    if (!pass.lock) suite.services.log.info(fmt::format("{}: busy, left for the next pass", key));
+  });
+}
+
+/// False when the group has to be left alone for a fault.
+bool list_machines(GroupPass& pass, Suite& suite) {
+  const auto fault = fault_of(*pass.group, suite.services.log, [&] {
     pass.provider = suite.provider(*pass.group);
     pass.machines = pass.provider->list();
   });
+  if (fault) pass.lock.reset();
+  return !fault;
 }
 
 /// Slurm's nodes, to the passes of their groups; nothing when Slurm can't be read.
@@ -85,7 +98,16 @@ bool mend_group(GroupPass& pass, bool dry_run, Suite& suite) {
     // known would.
     if (decision.memory != memory) suite.state.write_memory(key, to_json(decision.memory));
     complete = apply_actions(decision.actions, *pass.provider, suite).complete;
-    pass.lock.reset();
+  });
+  pass.lock.reset();
+  return !fault && complete;
+}
+
+/// Finishes what dead launches left unnamed. It may take minutes: without any group's lock.
+bool name_machines(GroupPass& pass, Suite& suite) {
+  if (!pass.machines) return true;
+  bool complete = true;
+  const auto fault = fault_of(*pass.group, suite.services.log, [&] {
     for (const auto& failed : pass.provider->finish()) {
       suite.services.log.error(fmt::format("Failed to tag node {} {} - {}: {}", failed.node, failed.machine.id,
                                            failed.code, failed.message));
@@ -109,20 +131,20 @@ int change_state(bool dry_run, Suite& suite) {
   std::vector<GroupPass> passes;
   for (const NodeGroup* group : suite.config.groups()) passes.emplace_back().group = group;
 
-  std::atomic<bool> complete{true};
-  bool slurm_read = false;
-  run_side_by_side(passes.size() + 1, [&](std::size_t i) {
-    if (i == 0) {
-      slurm_read = read_nodes(passes, suite);
-    } else if (!read_group(passes[i - 1], dry_run, suite)) {
-      complete = false;
-    }
-  });
-  if (!slurm_read) return kFailed;
-
+  // In this order a launch that ends meanwhile is seen as a whole: no resume starts anything once the locks are held,
+  // and what Slurm knew before its machines were listed can't be newer than they are.
+  bool complete = true;
+  if (!dry_run) {
+    complete = for_each_group(passes, [&](GroupPass& pass) { return lock_group(pass, suite); });
+    std::erase_if(passes, [](const GroupPass& pass) { return !pass.lock; });
+  }
+  if (!read_nodes(passes, suite)) return kFailed;
+  complete = for_each_group(passes, [&](GroupPass& pass) { return list_machines(pass, suite); }) && complete;
   for (auto& pass : passes) {
     if (pass.machines && !mend_group(pass, dry_run, suite)) complete = false;
   }
+  if (!dry_run)
+    complete = for_each_group(passes, [&](GroupPass& pass) { return name_machines(pass, suite); }) && complete;
   return complete ? kDone : kFailed;
 }
 

@@ -34,6 +34,8 @@ bool begins_node(std::string_view line) {
   return line.starts_with("NodeName=") && line.substr(0, 600).find(" CoresPerSocket=") != kNone;
 }
 
+bool says_not_found(std::string_view line) { return line.starts_with("Node ") && line.ends_with(" not found"); }
+
 /// States repeat: few differ among ten thousand nodes.
 class StateCache {
  public:
@@ -142,10 +144,10 @@ std::vector<SlurmNode> parse_nodes(std::string_view output) {
   while (!rest.empty()) {
     const std::string_view line = next_line(rest);
     if (!begins_node(line)) continue;
-    std::size_t end = static_cast<std::size_t>(rest.data() - output.data());
+    auto end = static_cast<std::size_t>(rest.data() - output.data());
     for (std::string_view ahead = rest; !ahead.empty();) {  // the lines of its Comment
       const std::string_view next = next_line(ahead);
-      if (begins_node(next)) break;
+      if (begins_node(next) || says_not_found(next)) break;
       rest = ahead;
       end = static_cast<std::size_t>(rest.data() - output.data());
     }
@@ -160,7 +162,7 @@ std::vector<NodeName> nodes_not_found(std::string_view output) {
   std::vector<NodeName> names;
   while (!output.empty()) {
     std::string_view line = next_line(output);
-    if (!line.starts_with("Node ") || !line.ends_with(" not found")) continue;
+    if (!says_not_found(line)) continue;
     line.remove_prefix(std::string_view("Node ").size());
     line.remove_suffix(std::string_view(" not found").size());
     names.emplace_back(line);
@@ -198,10 +200,10 @@ std::vector<SlurmJob> parse_jobs(std::string_view output) {
 }
 
 std::optional<std::chrono::sys_seconds> parse_slurm_time(std::string_view text) {
-  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd";
-  if (text.size() != kForm.size()) return std::nullopt;
-  for (std::size_t i = 0; i < kForm.size(); ++i) {
-    if (kForm[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return std::nullopt;
+  constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
+  if (text.size() != form.size()) return std::nullopt;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return std::nullopt;
   }
   const auto number = [&](std::size_t begin, std::size_t length) {
     int value = 0;

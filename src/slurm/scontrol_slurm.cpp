@@ -180,7 +180,7 @@ void ScontrolSlurm::set_addresses(std::span<const NodeAddress> addresses) {
       names.push_back(entry.node);
       sound.push_back(&entry);
     } else {
-      log_.error(fmt::format("{}: not an address: \"{}\" \"{}\"", entry.node, one_line(entry.address),
+      log_.error(fmt::format(R"({}: not an address: "{}" "{}")", entry.node, one_line(entry.address),
                              one_line(entry.hostname)));
     }
   }

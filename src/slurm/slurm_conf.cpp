@@ -89,10 +89,10 @@ class Reader {
 
  private:
   void take(std::string_view line, const std::string& path, int depth) {
-    constexpr std::string_view kInclude = "include";
-    if (line.size() > kInclude.size() && is_blank(line[kInclude.size()]) &&
-        same_key(line.substr(0, kInclude.size()), kInclude)) {
-      if (depth < kMaxIncludes) read(included(trimmed(line.substr(kInclude.size())), path), depth + 1);
+    constexpr std::string_view include = "include";
+    if (line.size() > include.size() && is_blank(line[include.size()]) &&
+        same_key(line.substr(0, include.size()), include)) {
+      if (depth < kMaxIncludes) read(included(trimmed(line.substr(include.size())), path), depth + 1);
       return;
     }
     const auto equals = line.find('=');

@@ -14,8 +14,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "burst/error.h"
 #include "system/descriptor.h"
@@ -110,7 +111,8 @@ int milliseconds_until(std::chrono::steady_clock::time_point end) {
 
 /// Waits for a program that has closed its output; false when the time was up first.
 bool ends_before(pid_t child, std::chrono::steady_clock::time_point end) {
-  const Descriptor process(pidfd_open(child, 0));
+  // glibc 2.36 declares pidfd_open() without C linkage
+  const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   if (!process) return true;  // it is gone already, or the kernel is older than 5.3: waitpid() will tell
   pollfd polled{process.get(), POLLIN, 0};
   for (;;) {

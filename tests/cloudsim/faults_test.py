@@ -90,13 +90,13 @@ class Faults(CloudsimTest):
 
     def test_slow_and_dribble(self):
         for kind in ("slow", "dribble"):
-            self.sim.fault("DescribeInstances", kind, ms=400)
+            self.sim.fault("DescribeInstances", kind, ms=1500)
             before = time.monotonic()
             self.ec2.describe_instances()
-            self.assertGreater(time.monotonic() - before, 0.35)
+            self.assertGreater(time.monotonic() - before, 1.3)
             before = time.monotonic()
             self.ec2.describe_instances()
-            self.assertLess(time.monotonic() - before, 0.3)
+            self.assertLess(time.monotonic() - before, 1.2)
 
     def test_a_client_gives_up_on_a_slow_reply(self):
         self.sim.fault("CreateTags", "slow", ms=5000)

@@ -33,10 +33,10 @@ struct Forked {
 };
 
 /// In a PID namespace of its own where the kernel lets us: as root, else by way of a user namespace.
-Forked fork_machine() {
+Forked fork_machine(bool namespaces) {
   for (const unsigned long flags : {static_cast<unsigned long>(CLONE_NEWPID | CLONE_NEWNS),
                                     static_cast<unsigned long>(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUSER)}) {
-    const pid_t pid = fork_with(flags);
+    const pid_t pid = namespaces ? fork_with(flags) : -1;
     if (pid >= 0) {
       return {pid, true};
     }
@@ -64,7 +64,7 @@ void MachineBoot::start(const std::string& machine, const std::vector<std::strin
   init.grace = settings_.grace;
   init.user = geteuid();
   init.group = getegid();
-  const auto forked = fork_machine();
+  const auto forked = fork_machine(settings_.namespaces);
   if (forked.pid < 0) {
     throw std::system_error(errno, std::generic_category(), "starting machine " + machine);
   }

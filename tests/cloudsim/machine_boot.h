@@ -17,6 +17,7 @@ struct MachineBootSettings {
   std::vector<std::string> environment;  ///< K=V, beside what every machine gets
   std::string log_dir;                   ///< MACHINE.log each; empty: output is thrown away
   Millis grace{300};                     ///< between SIGTERM and SIGKILL
+  bool namespaces = true;                ///< false: as where the kernel forbids them
 };
 
 /// A machine is an init process of our own in a PID namespace (where that is permitted; else a subreaper) that runs the

@@ -25,8 +25,9 @@ echo ready
 """
 
 
-def alive(mark):
-    """The processes whose command line has the mark, seen from outside every namespace."""
+def alive(mark, cloudsims=False):
+    """The processes whose command line has the mark, seen from outside every namespace; those of cloudsim and the
+    first ones of its machines, which have its command line, or the others."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -36,13 +37,15 @@ def alive(mark):
                 state = file.read().rsplit(")", 1)[1].split()[0]
         except OSError:
             continue
-        if mark.encode() in command and state != "Z" and int(pid) != os.getpid():
+        is_cloudsim = command.startswith(os.environ["CLOUDSIM"].encode())
+        if mark.encode() in command and is_cloudsim == cloudsims and state != "Z":
             found.append((int(pid), state))
     return found
 
 
 class Machines(CloudsimTest):
     ending = "exec sleep $MARK"
+    more_options = ()
 
     @classmethod
     def setUpClass(cls):
@@ -54,12 +57,14 @@ class Machines(CloudsimTest):
             file.write(PROGRAM % cls.ending)
         os.chmod(program, stat.S_IRWXU)
         cls.sim = Simulator("--boot-command", program, "--boot-env", "MARK=" + cls.mark, "--boot-env", "EXTRA=a b",
-                            "--log-dir", cls.scratch.name, "--kill-after-ms", "200")
+                            "--log-dir", cls.scratch.name, "--kill-after-ms", "200", *cls.more_options)
 
     @classmethod
     def tearDownClass(cls):
         super().tearDownClass()
-        assert alive(cls.mark) == [], alive(cls.mark)
+        for cloudsims in (False, True):
+            left = alive(cls.mark, cloudsims)
+            assert left == [], left
         cls.scratch.cleanup()
 
     def log(self, machine):
@@ -90,6 +95,7 @@ class Machines(CloudsimTest):
         self.assertIn("AWS_EC2_METADATA_SERVICE_ENDPOINT=%s/imds/%s" % (self.sim.url, one), lines)
         self.assertIn("EXTRA=a b", lines)
         self.assertIn("name=node-0", lines)
+        self.assertEqual("first=cloudsim-init" in lines, not self.more_options)
         names = {line.split("=")[0] for line in lines if "=" in line}
         self.assertLessEqual(names, {"CLOUDSIM_INSTANCE_ID", "CLOUDSIM_ADDRESS", "CLOUDSIM_REGION", "MARK", "EXTRA",
                                      "AWS_EC2_METADATA_SERVICE_ENDPOINT", "PATH", "PWD", "OLDPWD", "SHLVL", "_", "name",
@@ -131,7 +137,7 @@ class Machines(CloudsimTest):
         self.assertEqual(self.sim.control("GET", "/machines")["running"], 1)
 
     def test_terminated_while_pending_it_never_boots(self):
-        self.sim.control("POST", "/knobs", boot_ms=300)
+        self.sim.control("POST", "/knobs", boot_ms=1500)
         late, = self.fleet_ids(1)
         self.ec2.terminate_instances(InstanceIds=[late])
         later, = self.fleet_ids(1)
@@ -149,6 +155,11 @@ class ProgramThatEnds(Machines):
     ending = "exit 0"
 
 
+class WithoutNamespaces(Machines):
+    """As where the kernel forbids them: a daemon must not escape all the same."""
+    more_options = ("--no-namespaces",)
+
+
 class TheEnd(unittest.TestCase):
     def machine(self, folder, mark):
         program = os.path.join(folder, "boot")
@@ -157,13 +168,14 @@ class TheEnd(unittest.TestCase):
         os.chmod(program, stat.S_IRWXU)
         return program
 
-    def run_until_booted(self, mark):
+    def run_until_booted(self, mark, *options):
         folder = tempfile.TemporaryDirectory(prefix="cloudsim-end-")
         self.addCleanup(folder.cleanup)
-        sim = Simulator("--boot-command", self.machine(folder.name, mark))
+        sim = Simulator("--boot-command", self.machine(folder.name, mark), *options)
         self.addCleanup(sim.folder.cleanup)
         http("POST", sim.url + "/_control/instances", b'{"boot": true}')
         wait_until(lambda: len(alive(mark)) >= 2)
+        self.assertEqual(len(alive(sim.path("port"), cloudsims=True)), 2)
         return sim
 
     def test_sigterm_and_sigint_leave_nothing(self):
@@ -173,13 +185,15 @@ class TheEnd(unittest.TestCase):
             sim.process.send_signal(sent)
             self.assertEqual(sim.process.wait(20), 0)
             self.assertEqual(alive(mark), [])
+            self.assertEqual(alive(sim.path("port"), cloudsims=True), [])
 
     def test_sigkill_leaves_nothing(self):
-        mark = "87%d.7" % os.getpid()
-        sim = self.run_until_booted(mark)
-        sim.process.kill()
-        sim.process.wait(20)
-        wait_until(lambda: not alive(mark))
+        for number, options in enumerate(((), ("--no-namespaces",))):
+            mark = "88%d.%d" % (os.getpid(), number)
+            sim = self.run_until_booted(mark, *options)
+            sim.process.kill()
+            sim.process.wait(20)
+            wait_until(lambda: not alive(mark) and not alive(sim.path("port"), cloudsims=True))
 
     def test_it_ends_with_its_parent(self):
         with tempfile.TemporaryDirectory(prefix="cloudsim-parent-") as folder:

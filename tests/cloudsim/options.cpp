@@ -47,6 +47,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   std::optional<std::int64_t> boot_delay;
   std::optional<std::int64_t> terminate_delay;
   bool no_throttling = false;
+  bool no_namespaces = false;
   CLI::App app{"cloudsim: simulated clouds for the tests of slurm-burst"};
   app.add_option("--listen", listen, "ADDRESS:PORT, port 0 takes a free one")->capture_default_str();
   app.add_option("--port-file", options.port_file, "where the port is written once it listens");
@@ -56,6 +57,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   app.add_option("--boot-env", options.boot.environment, "K=V for the boot command; may be repeated");
   app.add_option("--log-dir", options.boot.log_dir, "where each machine's output goes, INSTANCE.log");
   app.add_option("--kill-after-ms", grace, "from SIGTERM to SIGKILL of a machine")->capture_default_str();
+  app.add_flag("--no-namespaces", no_namespaces, "machines are plain process trees");
   app.add_option("--latency-ms", latency, "knob latency_ms");
   app.add_option("--boot-ms", boot_delay, "knob boot_ms");
   app.add_option("--terminate-ms", terminate_delay, "knob terminate_ms");
@@ -77,6 +79,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
     return std::nullopt;
   }
   options.boot.grace = Millis{grace};
+  options.boot.namespaces = !no_namespaces;
   for (const auto& [key, value] :
        {std::pair{"latency_ms", latency}, {"boot_ms", boot_delay}, {"terminate_ms", terminate_delay}}) {
     if (value) {

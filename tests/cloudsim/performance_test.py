@@ -56,7 +56,7 @@ class Performance(CloudsimTest):
         used = self.processor_seconds() - before
         self.assertEqual(statuses, [200] * CALLS)
         self.assertEqual({i["tags"]["Name"] for i in self.sim.instances()}, {"node-%d" % n for n in range(CALLS)})
-        self.assertGreater(self.sim.calls("CreateTags")["peak_concurrency"], CONNECTIONS // 2)
+        self.assertGreater(self.sim.calls("CreateTags")["peak_concurrency"], CONNECTIONS // 4)
         print("%d calls: %.2f s, of which cloudsim computed %.3f s" % (CALLS, seconds, used))
         # 10 rounds of 100 ms are the floor; the rest is this client's, and the margin for a busy computer.
         self.assertGreater(seconds, 1.0)

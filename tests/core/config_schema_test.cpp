@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "burst/config.h"
+#include "burst/provider.h"
 #include "core/config_keys.h"
 #include "fakes/fake_services.h"
 
@@ -23,11 +24,12 @@ using Json = nlohmann::ordered_json;
 using Words = std::set<std::string, std::less<>>;
 
 const std::string kSource = BURST_SOURCE_DIR;
-const std::vector<ProviderKeys> kProviders{
-    {"aws",
-     {"Region", "ProfileName", "PurchasingOption", "OnDemandOptions", "SpotOptions", "LaunchTemplateSpecification",
-      "LaunchTemplateOverrides", "SubnetIds"},
-     nullptr}};
+/// The providers that this build knows, as the programs hand them to the loader.
+const std::vector<ProviderKeys> kProviders = [] {
+  std::vector<ProviderKeys> keys;
+  for (const auto& entry : provider_registry()) keys.push_back(entry.keys);
+  return keys;
+}();
 
 std::string file_text(const std::string& path) {
   std::ifstream file(path);

@@ -37,8 +37,8 @@ class FakeSlurm : public Slurm {
 
   // Calls that fail, with this message.
   std::optional<std::string> fail_nodes, fail_jobs, fail_set_addresses, fail_set_state, fail_set_job_comment;
-  /// Run before each update, outside the lock: where a test looks at what has happened so far.
-  std::function<void()> before_update = [] {};
+  /// Run before each update and each reading of nodes: where a test looks at what has happened so far.
+  std::function<void()> before_update = [] {}, before_read = [] {};
 
   /// `IDLE+CLOUD+POWERED_DOWN`, as scontrol shows it.
   SlurmNode& add(const NodeName& name, std::string_view state) {
@@ -60,6 +60,7 @@ class FakeSlurm : public Slurm {
   }
 
   std::vector<SlurmNode> nodes() override {
+    before_read();
     const std::lock_guard lock(mutex_);
     ++reads;
     fail_if(fail_nodes);
@@ -69,6 +70,7 @@ class FakeSlurm : public Slurm {
   }
 
   std::vector<SlurmNode> nodes(std::span<const NodeName> names) override {
+    before_read();
     const std::lock_guard lock(mutex_);
     ++reads;
     fail_if(fail_nodes);

@@ -121,6 +121,13 @@ TEST(ParseNodes, SkipsWhatIsNoNode) {
   EXPECT_EQ(parse_nodes("\n" + kHead + "\nNode p-g-9 not found\n" + kHead + "\n").size(), 2U);
 }
 
+TEST(ParseNodes, EndsANodeBeforeScontrolsNextMessage) {
+  const auto node =
+      one("NodeName=p-g-1 CoresPerSocket=1 State=DOWN Reason=burst:X [root@2026-01-02T03:04:05] \n"
+          "Node p-g-9 not found\n");
+  EXPECT_EQ(node.reason, "burst:X");
+}
+
 TEST(ParseNodes, ReadsTheShapeOf2011) {
   const auto node = one(
       "NodeName=p-g-2 CoresPerSocket=1 CPUAlloc=0 CPUTot=1 CPULoad=N/A AvailableFeatures=(null) ActiveFeatures=(null) "
