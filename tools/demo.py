@@ -93,8 +93,8 @@ class View:
         counts = {}
         for instance in instances.values():
             counts[instance["state"]] = counts.get(instance["state"], 0) + 1
-        cloud = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "none"
-        now = f"nodes: {nodes:<20}  job: {job:<12}  instances: {cloud}"
+        cloud = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "no instance"
+        now = f"{nodes:<18}  job {job:<12}  {cloud}"
         if now != self._last:
             print(cut(f"  {elapsed:5.1f} s  {now}"), flush=True)
             self._last = now
@@ -110,9 +110,10 @@ def show_configuration(cluster):
 
 def run_job(cluster, nodes):
     title(f"2. A job for {nodes} nodes that do not exist")
-    command(f"sbatch --nodes={nodes} --wrap 'srun hostname'")
+    script = "srun hostname; sleep 1"
+    command(f"sbatch --nodes={nodes} --wrap '{script}'")
     started = time.monotonic()
-    job = cluster.sbatch("srun hostname; sleep 1", nodes=nodes)
+    job = cluster.sbatch(script, nodes=nodes)
     view = View(cluster, job, started)
     wait_until(lambda: view.update()[2] == "COMPLETED", f"job {job} does not end", 120, 0.1)
     took = time.monotonic() - started
@@ -144,7 +145,7 @@ def show_bill(cluster, took, began):
     calls = ", ".join(f"{name} {count['attempts']}" for name, count in sorted(actions.items())
                       if name != "Metadata")
     print(f"  instances: {len(left) or paint('none', '32')}")
-    print("  " + cut(f"EC2 calls: {calls}"))
+    print("  " + cut(f"calls: {calls}"))
     print(f"  {took:.1f} s from sbatch to the end of the job, {time.monotonic() - began:.0f} s in all")
 
 
@@ -157,7 +158,13 @@ def keep(cluster):
         signal.pause()
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def interrupt(*_):
+    """The way out is short and must be gone to its end: one more Ctrl-C is not to cut it."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -166,29 +173,24 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--nodes", type=int, default=4, choices=range(1, 101), metavar="N")
     options = parser.parse_args()
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, interrupt)
     began = time.monotonic()
     cloud = Cloudsim(boot_ms=2000, terminate_ms=1000)
     try:
         with Cluster([partition("aws", ec2_group("c5", options.nodes))], cloud=cloud,
                      slurm={"SuspendTime": 3}) as cluster:
-            try:
-                print(paint("slurm-burst", "1") + ": a real Slurm, a simulated EC2")
-                cluster.start_change_state(2)
-                show_configuration(cluster)
-                job, started, took = run_job(cluster, options.nodes)
-                watch_suspend(cluster, job, started)
-                show_bill(cluster, took, began)
-                if options.keep:
-                    keep(cluster)
-            finally:
-                # The way out is short and must be gone to its end: one more Ctrl-C is not to cut it.
-                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                    signal.signal(number, signal.SIG_IGN)
+            print(paint("slurm-burst", "1") + ": a real Slurm, a simulated EC2")
+            cluster.start_change_state(2)
+            show_configuration(cluster)
+            job, started, took = run_job(cluster, options.nodes)
+            watch_suspend(cluster, job, started)
+            show_bill(cluster, took, began)
+            if options.keep:
+                keep(cluster)
     except KeyboardInterrupt:
         print("\ncleaned up")
-        return 130 if not options.keep else 0
+        return 0 if options.keep else 130
     return 0
 
 

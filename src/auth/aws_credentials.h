@@ -37,9 +37,12 @@ struct AwsCredentialSettings {
   std::string region;   ///< for the regional STS endpoint
 };
 
-/// The chain of botocore: with a profile named in the configuration that profile alone; else environment, web identity
-/// (variables), profile files (static keys, source_profile/credential_source + role_arn, web_identity_token_file,
-/// credential_process), container endpoint, IMDSv2.
+/// The chain of botocore: environment; profile files (source_profile/credential_source + role_arn); web identity
+/// (variables, then profile); static keys of the credentials file; credential_process; static keys of the config file;
+/// container endpoint; IMDSv2. With a profile named in the configuration the variables for keys and web identity do not
+/// count, and a profile that exists without keys leads on to container and IMDS. A profile (named there or by
+/// AWS_PROFILE) that does not exist is an Error, and so is one that describes credentials wrongly: no other place takes
+/// over. get() renews keys 10 minutes before they expire; while that fails the old ones serve until one minute before.
 std::unique_ptr<AwsCredentialSource> make_aws_credential_source(const AwsCredentialSettings& settings,
                                                                 const Services& services);
 

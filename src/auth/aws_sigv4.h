@@ -15,8 +15,9 @@ struct SigningScope {
 };
 
 /// Sets (replacing older ones) the headers Host, X-Amz-Date, X-Amz-Security-Token where there is one, and
-/// Authorization. Every header that the request has by then is signed, but for User-Agent. Source of the rules:
-/// docs.aws.amazon.com, "Create a signed AWS API request".
+/// Authorization. Every header that the request has by then is signed, but for User-Agent, Expect and X-Amzn-Trace-Id.
+/// Throws Error{"InvalidRequest"} for a URL that is not absolute. Source of the rules: docs.aws.amazon.com, "Create a
+/// signed AWS API request".
 void sign_aws_request(HttpRequest& request, const AwsCredentials& credentials, const SigningScope& scope,
                       std::chrono::sys_seconds now);
 

@@ -239,12 +239,12 @@ bool is_our_reason(std::string_view reason) {
 }
 
 bool may_mend(std::string_view reason) {
-  constexpr std::array<std::string_view, 4> kSlurms{"ResumeTimeout reached", "Not responding",
-                                                    "Node unexpectedly rebooted", "reboot timed out"};
+  constexpr std::array<std::string_view, 4> slurms_reasons{"ResumeTimeout reached", "Not responding",
+                                                           "Node unexpectedly rebooted", "reboot timed out"};
   if (reason.empty() || is_our_reason(reason)) return true;
   while (!reason.empty()) {
     const auto end = reason.find(" : ");
-    if (std::ranges::find(kSlurms, reason.substr(0, end)) == kSlurms.end()) return false;
+    if (std::ranges::find(slurms_reasons, reason.substr(0, end)) == slurms_reasons.end()) return false;
     reason = end == std::string_view::npos ? std::string_view() : reason.substr(end + 3);
   }
   return true;

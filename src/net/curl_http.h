@@ -19,7 +19,9 @@ struct CurlHttpSettings {
   std::string user_agent;                          ///< `slurm-burst/0.1.0`
 };
 
-/// Variables honoured: HTTPS_PROXY, HTTP_PROXY, NO_PROXY (both cases), AWS_CA_BUNDLE, SSL_CERT_FILE, CURL_CA_BUNDLE.
+/// Variables honoured: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY (both cases), AWS_CA_BUNDLE, CURL_CA_BUNDLE,
+/// SSL_CERT_FILE. Link-local metadata addresses are never asked through a proxy of the environment. libcurl itself is
+/// initialised at the first request.
 std::unique_ptr<HttpClient> make_curl_http(const CurlHttpSettings& settings, Clock& clock, Random& random,
                                            const Environment& environment, Log& log);
 

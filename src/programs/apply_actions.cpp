@@ -13,6 +13,9 @@
 namespace burst {
 namespace {
 
+/// Shorter than what Slurm keeps of a comment, so that one which stands already is known again.
+constexpr std::size_t kCommentLimit = 200;
+
 constexpr std::string_view name_of(StateChange change) {
   switch (change) {
     case StateChange::down:
@@ -97,7 +100,7 @@ bool is_waiting(const SlurmJob& job) { return job.state == "PENDING" || job.stat
 void comment_jobs(std::span<const Action> actions, Suite& suite, Applied& applied) {
   std::map<NodeName, std::string> comments;
   for (const auto& action : actions) {
-    if (action.kind == ActionKind::comment_jobs) comments[action.node] = one_line(action.reason);
+    if (action.kind == ActionKind::comment_jobs) comments[action.node] = one_line(action.reason, kCommentLimit);
   }
   if (comments.empty()) return;
   Log& log = suite.services.log;

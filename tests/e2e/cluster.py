@@ -125,6 +125,8 @@ class Cluster(SlurmCommands):
     def _install(self):
         """Puts programs and configuration into one folder, as the admin of a cluster does, and generates the rest."""
         bin_folder = self.folder / "bin"
+        if not (self._programs / "resume").exists():
+            raise AssertionError(f"{self._programs}/resume: not built")
         for name in PROGRAMS:
             if (self._programs / name).exists():
                 shutil.copy(self._programs / name, bin_folder / name)

@@ -117,6 +117,9 @@ class FakeSlurm : public Slurm {
     const std::lock_guard lock(mutex_);
     comments.emplace_back(job, comment);
     fail_if(fail_set_job_comment);
+    for (auto& entry : queue) {
+      if (entry.id == job) entry.comment = comment.substr(0, 240);
+    }
   }
 
   SlurmVersion version() override { return {23, 11, 4}; }

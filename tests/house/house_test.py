@@ -111,7 +111,7 @@ class House(unittest.TestCase):
 
     def test_sources_are_formatted(self):
         files = [str(p) for f in ["include", "src", "tools", "tests", "bench"] for p in sources(f)]
-        result = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], capture_output=True, text=True, cwd=ROOT)
+        result = subprocess.run(["clang-format-14", "--dry-run", "-Werror", *files], capture_output=True, text=True, cwd=ROOT)
         self.assertEqual(result.returncode, 0, result.stderr[:2000])
 
     def test_no_file_names_a_place_of_one_machine(self):

@@ -153,6 +153,14 @@ TEST_F(ApplyActions, CommentsOnTheOtherJobsWhenOneIsGone) {
   EXPECT_THAT(slurm.comments, SizeIs(2));
 }
 
+TEST_F(ApplyActions, SetsALongCommentOnlyOnce) {
+  slurm.queue = {job(1, {"aws-node-0"})};
+  const Action action = comment_jobs("aws-node-0", std::string(400, 'x'));
+  EXPECT_TRUE(apply({action}));
+  EXPECT_TRUE(apply({action}));
+  EXPECT_THAT(slurm.comments, SizeIs(1));
+}
+
 TEST_F(ApplyActions, GoesOnAfterEachFailure) {
   const auto machine = cloud.add_machine(kNode, "aws-node-0", std::chrono::seconds{9}).id;
   Action address = make_action("N2", ActionKind::set_address, "aws-node-1");

@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
              "/PurchasingOption: expected \"spot\" or \"on-demand\", found \"cheap\"", true},
         Case{R"({"LaunchTemplateSpecification": {"LaunchTemplateId": "lt-1"}})",
              "/LaunchTemplateSpecification: expected either LaunchTemplateName or LaunchTemplateId, found "
-             "{\"LaunchTemplateName\":\"t\",\"Version\":\"$Latest\",\"LaunchTempla...",
+             "{\"LaunchTemplateName\":\"t\",\"Version\":\"$Latest\",\"LaunchTemplat...",
              true},
         Case{R"({"LaunchTemplateOverrides": {}})", "/LaunchTemplateOverrides: expected an array of objects, found {}",
              true},

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every provider promises, tried on the simulated clouds: a provider is a row in kClouds.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "burst/error.h"
+#include "burst/provider.h"
+#include "fakes/cloudsim_process.h"
+#include "fakes/fake_services.h"
+#include "fakes/temporary_folder.h"
+#include "system/disk_files.h"
+#include "system/spawn_processes.h"
+#include "system/state_dir.h"
+
+namespace burst {
+namespace {
+
+/// What the suite needs to know of a cloud: how a group is configured, and its simulator's knobs.
+struct Cloud {
+  const char* name;
+  const char* group;  ///< settings of a node group
+  std::map<std::string, std::string> (*environment)(const std::string& url);
+  std::string start_action, list_action, stop_action;
+  nlohmann::json no_capacity;  ///< body for /_control/knobs
+  const char* no_capacity_code;
+  nlohmann::json broken_credentials;  ///< a fault that stays
+};
+
+std::map<std::string, std::string> aws_environment(const std::string& url) {
+  return {{"AWS_ENDPOINT_URL", url},
+          {"AWS_ACCESS_KEY_ID", "AKIACLOUDSIM00000001"},
+          {"AWS_SECRET_ACCESS_KEY", "cloudsim-secret-key"}};
+}
+
+const std::vector<Cloud>& clouds() {
+  static const std::vector<Cloud> kClouds{
+      {"aws",
+       R"({"Region": "us-east-1", "PurchasingOption": "on-demand",
+           "LaunchTemplateSpecification": {"LaunchTemplateName": "template-name", "Version": "$Latest"},
+           "LaunchTemplateOverrides": [{"InstanceType": "c5.large"}], "SubnetIds": ["subnet-11111111"]})",
+       &aws_environment,
+       "CreateFleet",
+       "DescribeInstances",
+       "TerminateInstances",
+       {{"ec2", {{"capacity", {{{"type", "c5.large"}, {"available", 0}}}}}}},
+       "InsufficientInstanceCapacity",
+       {{"action", "*"}, {"kind", "error"}, {"code", "AuthFailure"}, {"status", 401}, {"count", -1}}},
+  };
+  return kClouds;
+}
+
+class FixedEnvironment : public Environment {
+ public:
+  std::map<std::string, std::string> variables;
+  std::optional<std::string> get(std::string_view name) const override {
+    const auto found = variables.find(std::string(name));
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
+/// Named for gtest's output.
+void PrintTo(const Cloud& cloud, std::ostream* out) { *out << cloud.name; }
+
+class ProviderContract : public testing::TestWithParam<Cloud> {
+ protected:
+  ProviderContract() {
+    environment_.variables = GetParam().environment(sim_.url());
+    config_.cluster_name = "test";
+    net::CurlHttpSettings settings;
+    settings.deadline = clock_.steady_now() + std::chrono::minutes{2};
+    http_ = net::make_curl_http(settings, clock_, random_, environment_, log_);
+    group_ = make_group("node");
+    other_group_ = make_group("other");
+  }
+
+  std::unique_ptr<Provider> provider(const NodeGroup& group, const std::string& cluster = "test") {
+    const Services services{clock_, environment_, files_, *http_, log_, processes_, random_};
+    for (const auto& entry : provider_registry()) {
+      if (entry.keys.name != GetParam().name) continue;
+      families_.push_back(entry.make({config_, cluster, services, state_}));
+      return families_.back()->provider(group);
+    }
+    throw std::runtime_error("no such provider in the registry");
+  }
+
+  /// Starts and names; returns the outcomes by node.
+  static std::map<NodeName, NodeOutcome> start(Provider& provider, const std::vector<NodeName>& nodes,
+                                               bool all_or_nothing = false) {
+    std::map<NodeName, NodeOutcome> by_node;
+    const std::vector<Launch> launches{{nodes, std::nullopt, all_or_nothing}};
+    for (auto& outcome : provider.start(launches, [](auto) {})) {
+      EXPECT_TRUE(by_node.emplace(outcome.node, outcome).second) << "two outcomes for " << outcome.node;
+    }
+    EXPECT_TRUE(provider.finish().empty());
+    EXPECT_EQ(by_node.size(), nodes.size());
+    return by_node;
+  }
+
+  static std::vector<NodeName> nodes(int count) {
+    std::vector<NodeName> names;
+    for (int i = 0; i < count; ++i) names.push_back("aws-node-" + std::to_string(i));
+    return names;
+  }
+
+  static std::multiset<NodeName> names_of(std::span<const Machine> machines) {
+    std::multiset<NodeName> names;
+    for (const auto& machine : machines) names.insert(machine.node.value_or("(none)"));
+    return names;
+  }
+
+  CloudsimProcess sim_;
+  TemporaryFolder folder_;
+  SystemClock clock_;
+  SystemRandom random_;
+  DiskFiles files_;
+  SpawnProcesses processes_;
+  FixedEnvironment environment_;
+  FakeLog log_;
+  Config config_;
+  StateDir state_{folder_.path(), files_, clock_};
+  std::unique_ptr<HttpClient> http_;
+  NodeGroup group_, other_group_;
+
+ private:
+  std::vector<std::unique_ptr<ProviderFamily>> families_;  // goes before what it uses
+
+  static NodeGroup make_group(const std::string& name) {
+    NodeGroup group;
+    group.partition = "aws";
+    group.name = name;
+    group.max_nodes = 2000;
+    group.provider = GetParam().name;
+    group.settings = std::make_shared<const nlohmann::ordered_json>(nlohmann::ordered_json::parse(GetParam().group));
+    return group;
+  }
+};
+
+TEST_P(ProviderContract, EveryNodeGetsOneMachineWithAnAddressOfItsOwn) {
+  const auto cloud = provider(group_);
+  std::set<std::string> addresses;
+  std::set<NodeName> told;
+  const auto wanted = nodes(5);
+  const std::vector<Launch> launches{{wanted, std::nullopt, false}};
+  const auto outcomes = cloud->start(launches, [&](std::span<const NodeOutcome> ready) {
+    for (const auto& outcome : ready) EXPECT_TRUE(told.insert(outcome.node).second) << "told twice";
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.outcome, Outcome::ready) << outcome.code;
+    addresses.insert(outcome.machine.address);
+    EXPECT_FALSE(outcome.machine.hostname.empty());
+  }
+  EXPECT_EQ(addresses.size(), 5U);
+  EXPECT_EQ(told, std::set<NodeName>(wanted.begin(), wanted.end()));
+  EXPECT_TRUE(cloud->finish().empty());
+  EXPECT_EQ(sim_.alive().size(), 5U);
+}
+
+TEST_P(ProviderContract, ListGivesEachMachineWithItsNodeAndAgreesWithStart) {
+  const auto started = start(*provider(group_), nodes(3));
+  const auto machines = provider(group_)->list();
+  ASSERT_EQ(machines.size(), 3U);
+  for (const auto& machine : machines) {
+    const NodeOutcome& outcome = started.at(machine.node.value());
+    EXPECT_EQ(machine.id, outcome.machine.id);
+    EXPECT_EQ(machine.address, outcome.machine.address);
+    EXPECT_FALSE(machine.launch.empty());
+    EXPECT_NEAR(static_cast<double>((machine.created.time_since_epoch()).count()),
+                static_cast<double>(std::chrono::floor<std::chrono::seconds>(clock_.now()).time_since_epoch().count()),
+                60.0);
+  }
+}
+
+TEST_P(ProviderContract, ListKnowsNeitherOtherGroupsNorOtherClusters) {
+  start(*provider(group_), {"aws-node-0"});
+  start(*provider(other_group_), {"aws-other-0"});
+  start(*provider(group_, "elsewhere"), {"aws-node-0"});
+  EXPECT_EQ(names_of(provider(group_)->list()), (std::multiset<NodeName>{"aws-node-0"}));
+  EXPECT_EQ(names_of(provider(other_group_)->list()), (std::multiset<NodeName>{"aws-other-0"}));
+}
+
+TEST_P(ProviderContract, StopEndsTheMachinesOfItsNodesAndNoOther) {
+  start(*provider(group_), nodes(4));
+  start(*provider(group_, "elsewhere"), {"aws-node-1"});
+  const std::vector<NodeName> ended{"aws-node-1", "aws-node-2"};
+  for (const auto& outcome : provider(group_)->stop(ended)) EXPECT_EQ(outcome.outcome, Outcome::ready) << outcome.code;
+  std::multiset<NodeName> left;
+  for (const auto& machine : provider(group_)->list()) {
+    if (machine.state != MachineState::stopping) left.insert(machine.node.value());
+  }
+  EXPECT_EQ(left, (std::multiset<NodeName>{"aws-node-0", "aws-node-3"}));
+  EXPECT_EQ(sim_.alive().size(), 3U) << "the other cluster's machine must live";
+}
+
+TEST_P(ProviderContract, StopOfANodeWithoutAMachineIsDone) {
+  const auto outcomes = provider(group_)->stop(nodes(2));
+  ASSERT_EQ(outcomes.size(), 2U);
+  for (const auto& outcome : outcomes) EXPECT_EQ(outcome.outcome, Outcome::ready);
+  EXPECT_EQ(sim_.calls(GetParam().stop_action), 0);
+}
+
+TEST_P(ProviderContract, StopTwiceIsAsGoodAsOnce) {
+  start(*provider(group_), nodes(2));
+  for (int i = 0; i < 2; ++i) {
+    for (const auto& outcome : provider(group_)->stop(nodes(2))) EXPECT_EQ(outcome.outcome, Outcome::ready);
+  }
+  EXPECT_TRUE(sim_.alive().empty());
+}
+
+TEST_P(ProviderContract, StopMachinesEndsExactlyThese) {
+  const auto started = start(*provider(group_), nodes(3));
+  const std::vector<Machine> doomed{started.at("aws-node-1").machine};
+  EXPECT_EQ(provider(group_)->stop_machines(doomed).at(0).outcome, Outcome::ready);
+  EXPECT_EQ(sim_.alive().size(), 2U);
+}
+
+TEST_P(ProviderContract, NoCapacityIsAValueWithTheCloudsCode) {
+  sim_.knobs(GetParam().no_capacity);
+  for (const auto& [node, outcome] : start(*provider(group_), nodes(3))) {
+    EXPECT_EQ(outcome.outcome, Outcome::no_capacity);
+    EXPECT_EQ(outcome.code, GetParam().no_capacity_code);
+    EXPECT_FALSE(outcome.message.empty());
+    EXPECT_EQ(outcome.message.find('\n'), std::string::npos);
+  }
+  EXPECT_TRUE(sim_.alive().empty());
+}
+
+TEST_P(ProviderContract, AllOrNothingKeepsNothingWhenItComesShort) {
+  nlohmann::json knobs = GetParam().no_capacity;
+  knobs["ec2"]["capacity"][0]["available"] = 2;
+  sim_.knobs(knobs);
+  for (const auto& [node, outcome] : start(*provider(group_), nodes(3), true))
+    EXPECT_EQ(outcome.outcome, Outcome::no_capacity);
+  EXPECT_TRUE(sim_.alive().empty());
+  for (const auto& [node, outcome] : start(*provider(group_), nodes(2), true))
+    EXPECT_EQ(outcome.outcome, Outcome::ready) << outcome.code;
+}
+
+TEST_P(ProviderContract, BestEffortKeepsWhatCame) {
+  nlohmann::json knobs = GetParam().no_capacity;
+  knobs["ec2"]["capacity"][0]["available"] = 2;
+  sim_.knobs(knobs);
+  int ready = 0;
+  for (const auto& [node, outcome] : start(*provider(group_), nodes(3)))
+    ready += outcome.outcome == Outcome::ready ? 1 : 0;
+  EXPECT_EQ(ready, 2);
+  EXPECT_EQ(sim_.alive().size(), 2U);
+}
+
+TEST_P(ProviderContract, WrongCredentialsAreAnErrorOfTheWholeCall) {
+  sim_.fault(GetParam().broken_credentials);
+  try {
+    (void)provider(group_)->list();
+    FAIL() << "an unreadable cloud was taken for an empty one";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "AuthFailure");
+  }
+}
+
+TEST_P(ProviderContract, AListThatCannotBeReadIsNeverEmpty) {
+  start(*provider(group_), nodes(1));
+  for (const char* kind : {"garbage", "cut"}) {
+    sim_.fault({{"action", GetParam().list_action}, {"kind", kind}, {"count", 1}});
+    EXPECT_EQ(provider(group_)->list().size(), 1U) << kind << ": asked again";
+  }
+}
+
+TEST_P(ProviderContract, ALostReplyToALaunchStartsNothingTwice) {
+  sim_.fault({{"action", GetParam().start_action}, {"kind", "drop_after"}, {"count", 1}});
+  for (const auto& [node, outcome] : start(*provider(group_), nodes(4))) EXPECT_EQ(outcome.outcome, Outcome::ready);
+  EXPECT_EQ(sim_.alive().size(), 4U);
+}
+
+TEST_P(ProviderContract, ThrottlingIsWaitedOut) {
+  for (const auto& action : {GetParam().start_action, GetParam().list_action, GetParam().stop_action})
+    sim_.fault({{"action", action}, {"kind", "throttle"}, {"count", 2}});
+  start(*provider(group_), nodes(2));
+  for (const auto& outcome : provider(group_)->stop(nodes(2))) EXPECT_EQ(outcome.outcome, Outcome::ready);
+  EXPECT_TRUE(sim_.alive().empty());
+}
+
+TEST_P(ProviderContract, LateVisibilityLosesNoMachine) {
+  sim_.knobs({{"ec2", {{"visible_ms", 700}, {"address_ms", 1500}}}});
+  for (const auto& [node, outcome] : start(*provider(group_), nodes(3))) {
+    EXPECT_EQ(outcome.outcome, Outcome::ready);
+    EXPECT_FALSE(outcome.machine.address.empty());
+  }
+  EXPECT_EQ(names_of(provider(group_)->list()).count("(none)"), 0U);
+}
+
+TEST_P(ProviderContract, AMachineWhoseLaunchDiedBeforeItWasNamedIsListedWithItsNodeAndNamedByTheNext) {
+  {
+    const auto killed = provider(group_);
+    const auto wanted = nodes(3);
+    const std::vector<Launch> launches{{wanted, std::nullopt, false}};
+    (void)killed->start(launches, [](auto) {});
+    EXPECT_EQ(names_of(provider(group_)->list()), (std::multiset<NodeName>{"aws-node-0", "aws-node-1", "aws-node-2"}));
+  }  // no finish()
+  const auto next = provider(group_);
+  EXPECT_EQ(next->list().size(), 3U);
+  EXPECT_TRUE(next->finish().empty());
+  EXPECT_TRUE(state_.assignments("aws-node").empty());
+  EXPECT_EQ(names_of(provider(group_)->list()), (std::multiset<NodeName>{"aws-node-0", "aws-node-1", "aws-node-2"}));
+}
+
+TEST_P(ProviderContract, StopEndsMachinesThatAreNotNamedYet) {
+  const auto starting = provider(group_);
+  const auto wanted = nodes(2);
+  const std::vector<Launch> launches{{wanted, std::nullopt, false}};
+  (void)starting->start(launches, [](auto) {});
+  for (const auto& outcome : provider(group_)->stop(wanted)) EXPECT_EQ(outcome.outcome, Outcome::ready);
+  EXPECT_TRUE(sim_.alive().empty());
+}
+
+TEST_P(ProviderContract, WithoutTheJournalUnnamedMachinesAreStillListed) {
+  const auto starting = provider(group_);
+  const auto wanted = nodes(2);
+  const std::vector<Launch> launches{{wanted, std::nullopt, false}};
+  (void)starting->start(launches, [](auto) {});
+  std::filesystem::remove_all(folder_.path() + "/launches");
+  EXPECT_EQ(names_of(provider(group_)->list()), (std::multiset<NodeName>{"(none)", "(none)"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Clouds, ProviderContract, testing::ValuesIn(clouds()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace burst
