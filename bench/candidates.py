@@ -76,7 +76,8 @@ class SlurmBurst(Candidate):
             shutil.copy(self._source / program, self.folder / program)
 
     def _more_configuration(self):
-        return {"StateDir": str(self.folder / "state"), "Environment": {"AWS_ENDPOINT_URL": self._endpoint, **CREDENTIALS}}
+        return {"StateDir": str(self.folder / "state"),
+                "Environment": {"AWS_ENDPOINT_URL": self._endpoint, **CREDENTIALS}}
 
     def command(self, program, *arguments):
         return [str(self.folder / program), *arguments]

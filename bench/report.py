@@ -79,7 +79,8 @@ def _markdown(head, lines):
     rule = ["-" * width if is_left else "-" * (width - 1) + ":" for width, is_left in zip(widths, left)]
 
     def text(line):
-        cells = (cell.ljust(width) if is_left else cell.rjust(width) for cell, width, is_left in zip(line, widths, left))
+        cells = (cell.ljust(width) if is_left else cell.rjust(width)
+                 for cell, width, is_left in zip(line, widths, left))
         return "| " + " | ".join(cells) + " |"
     return "\n".join([text(head), text(rule), *map(text, lines)])
 
@@ -113,7 +114,7 @@ def comparison_table(ours, theirs):
         lines.append([row.work, str(row.nodes), milliseconds(row.wall()), milliseconds(other.wall()),
                       f"{other.wall() / row.wall():.1f}", milliseconds(row.cpu()), milliseconds(other.cpu()),
                       f"{other.cpu() / row.cpu():.1f}", f"{row.peak_mib():.1f}", f"{other.peak_mib():.1f}",
-                      "-" if row.slurm_runs is None else f"{row.slurm_runs} / {other.slurm_runs}", other.problem or "-"])
+                      f"{row.slurm_runs} / {other.slurm_runs}", other.problem or "-"])
     return _markdown(["work", "nodes", "wall ms", "Python", "ratio", "CPU ms", "Python", "ratio", "peak MiB", "Python",
                       "Slurm commands", "Python's result"], lines)
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for scontrol (or squeue, sinfo ...) in a run that is counted: writes down each run and does it with the real one.
+// Stands for scontrol (or squeue, sinfo ...) in a run that is counted: writes down each run and does it with the real
+// one.
 //
-// Copied or linked as FOLDER/scontrol. FOLDER/real is a link to the folder of the real commands; FOLDER/runs gets a line
-// a run: begin, end (seconds since the epoch), exit status, the command and its first two arguments.
+// Copied or linked as FOLDER/scontrol. FOLDER/real is a link to the folder of the real commands; FOLDER/runs gets a
+// line a run: begin, end (seconds since the epoch), exit status, the command and its first two arguments.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <libgen.h>

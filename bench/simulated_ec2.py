@@ -65,4 +65,5 @@ class SimulatedEc2:
 
     def alive(self):
         """Instances that are pending or running."""
-        return [instance for instance in self._control("GET", "instances") if instance["state"] in ("pending", "running")]
+        return [instance for instance in self._control("GET", "instances")
+                if instance["state"] in ("pending", "running")]
