@@ -25,8 +25,8 @@ constexpr std::string_view kTokenFile = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"
 constexpr std::string_view kToken = "AWS_CONTAINER_AUTHORIZATION_TOKEN";
 
 bool is_local(const UrlParts& url) {
-  constexpr std::array<std::string_view, 5> kHosts{"169.254.170.2", "169.254.170.23", "fd00:ec2::23", "localhost",
-                                                   "::1"};
+  static constexpr std::array<std::string_view, 5> kHosts{"169.254.170.2", "169.254.170.23", "fd00:ec2::23",
+                                                          "localhost", "::1"};
   return std::ranges::find(kHosts, url.host) != kHosts.end() ||
          (url.host.starts_with("127.") && url.host.find_first_not_of("0123456789.") == std::string::npos);
 }
@@ -74,7 +74,7 @@ std::optional<AwsCredentials> fetch_container_credentials(const Services& servic
   if (const auto token = authorization(environment, services.files); !token.empty()) {
     call.request.headers.emplace_back("Authorization", token.reveal());
   }
-  constexpr int kOk = 200;
+  static constexpr int kOk = 200;
   call.timeout = call.connect_timeout = std::chrono::seconds(2);
   call.max_attempts = 3;
   call.judge = [](const HttpResponse& response) { return RetryVerdict{response.status != kOk, {}}; };

@@ -27,8 +27,8 @@ constexpr std::chrono::seconds kTryAgain{60};   // between two tries while the o
 /// One walk along the chain.
 class AwsCredentialChain {
  public:
-  AwsCredentialChain(const AwsCredentialSettings& settings, const Services& services)
-      : settings_(settings), services_(services) {}
+  AwsCredentialChain(AwsCredentialSettings settings, const Services& services)
+      : settings_(std::move(settings)), services_(services) {}
 
   AwsCredentials find() const {
     std::vector<std::string> notes;
@@ -52,7 +52,7 @@ class AwsCredentialChain {
     const auto name = aws_profile_name(settings_.profile, services_.environment);
     const auto found = profiles.merged.find(name);
     const bool exists = found != profiles.merged.end();
-    const auto files = fmt::format("\"{}\" and \"{}\"", profiles.credentials_path, profiles.config_path);
+    const auto files = fmt::format(R"("{}" and "{}")", profiles.credentials_path, profiles.config_path);
     for (const auto& note : profiles.notes) notes.push_back(note);
     if (!exists && (!settings_.profile.empty() || name != "default")) {
       std::string why = fmt::format("no profile \"{}\" in {}", name, files);

@@ -66,7 +66,7 @@ std::string aws_endpoint(std::string_view service, std::string_view region, cons
   if (auto url = overridden(service, environment); !url.empty()) return url;
   const bool fits =
       std::ranges::all_of(region, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
-  constexpr std::size_t kLongestLabel = 63;
+  static constexpr std::size_t kLongestLabel = 63;
   if (region.empty() || region.size() > kLongestLabel || !fits || region.starts_with('-') || region.ends_with('-')) {
     throw Error("InvalidRegion",
                 fmt::format("expected the name of an AWS region like us-east-1, found \"{}\"", one_line(region)));

@@ -62,7 +62,7 @@ class Imds {
     call.request.headers.emplace_back("x-aws-ec2-metadata-token-ttl-seconds", "21600");
     const auto response = http_.send_one(std::move(call));
     if (response.status == kOk) token_ = Secret(response.body);
-    constexpr int kBadRequest = 400;
+    static constexpr int kBadRequest = 400;
     return response.status != kBadRequest;
   }
 
@@ -108,7 +108,7 @@ std::string what_came(const HttpResponse& response) {
 void extend(AwsCredentials& credentials, const Services& services) {
   using std::chrono::minutes;
   using std::chrono::seconds;
-  constexpr std::uint64_t kSpread = 480;  // seconds: the offset is 17 to 25 minutes
+  static constexpr std::uint64_t kSpread = 480;  // seconds: the offset is 17 to 25 minutes
   const auto jitter = seconds(services.random.next() % (kSpread + 1));
   const auto offset = minutes(17) + jitter;
   const auto now = std::chrono::floor<seconds>(services.clock.now());
@@ -138,7 +138,7 @@ std::optional<AwsCredentials> fetch_imds_credentials(const Services& services, s
   const std::string folder = "latest/meta-data/iam/security-credentials/";
   const auto roles = imds.read(folder);
   const auto role = first_line(roles.body);
-  constexpr int kNotFound = 404;
+  static constexpr int kNotFound = 404;
   if (roles.status != kOk || role.empty()) {
     note =
         roles.status == kNotFound ? from + ": the instance has no role" : fmt::format("{}: {}", from, what_came(roles));

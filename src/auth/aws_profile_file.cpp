@@ -118,7 +118,7 @@ class IniParser {
 
 std::string home_folder(const Environment& environment) {
   if (auto home = environment.get("HOME"); home && !home->empty()) return *std::move(home);
-  constexpr std::size_t kEntrySize = 16384;
+  static constexpr std::size_t kEntrySize = 16384;
   std::string buffer(kEntrySize, '\0');
   passwd entry{};
   passwd* found = nullptr;
@@ -143,7 +143,7 @@ AwsProfileMap read_sections(const Files& files, const std::string& path, std::ve
 }
 
 /// `[default]` and `[profile NAME]`; other sections hold no profile.
-AwsProfileMap profiles_of_config(AwsProfileMap sections) {
+AwsProfileMap profiles_of_config(AwsProfileMap&& sections) {
   AwsProfileMap profiles;
   for (auto& [section, values] : sections) {
     if (section == "default") {

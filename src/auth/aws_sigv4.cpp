@@ -29,7 +29,7 @@ const unsigned char* bytes(std::string_view text) {
 }
 
 std::string hex(const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
+  static constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   text.reserve(digest.size() * 2);
   for (const unsigned char byte : digest) {
@@ -64,7 +64,7 @@ std::string lower(std::string_view text) {
 
 /// The value as it is signed: trimmed, runs of blanks made one.
 std::string squeeze(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n\v\f";
+  static constexpr std::string_view kBlank = " \t\r\n\v\f";
   std::string result;
   for (auto first = text.find_first_not_of(kBlank); first != std::string_view::npos;) {
     const auto end = std::min(text.find_first_of(kBlank, first), text.size());
@@ -170,7 +170,7 @@ std::string timestamp(std::chrono::sys_seconds now) {
 
 /// "20150830/us-east-1/iam/aws4_request"
 std::string scope_text(const SigningScope& scope, std::string_view time) {
-  constexpr std::size_t kDateLength = 8;
+  static constexpr std::size_t kDateLength = 8;
   return fmt::format("{}/{}/{}/aws4_request", time.substr(0, kDateLength), scope.region, scope.service);
 }
 

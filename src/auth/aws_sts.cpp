@@ -125,7 +125,7 @@ AwsCredentials assume_role_with_web_identity(const AwsRole& role, const std::str
                                              const std::string& region, const Services& services) {
   const auto text = services.files.read(token_file);
   if (!text) {
-    throw Error("NoCredentials", fmt::format("assuming role \"{}\": no such web identity token file: \"{}\"",
+    throw Error("NoCredentials", fmt::format(R"(assuming role "{}": no such web identity token file: "{}")",
                                              one_line(role.arn), one_line(token_file)));
   }
   const auto end = text->find_last_not_of(" \t\r\n");

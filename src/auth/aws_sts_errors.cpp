@@ -9,11 +9,11 @@
 namespace burst::auth {
 
 bool is_transient_sts_failure(int status, const std::string& code) {
-  constexpr std::array<std::string_view, 6> kTransient{
+  static constexpr std::array<std::string_view, 6> kTransient{
       "Throttling",     "ThrottlingException",     "RequestLimitExceeded",
       "RequestTimeout", "PriorRequestNotComplete", "IDPCommunicationError"};
-  constexpr int kTooManyRequests = 429;
-  constexpr int kServerError = 500;
+  static constexpr int kTooManyRequests = 429;
+  static constexpr int kServerError = 500;
   return status == 0 || status == kTooManyRequests || status >= kServerError ||
          std::ranges::find(kTransient, code) != kTransient.end();
 }

@@ -62,7 +62,7 @@ std::optional<std::chrono::sys_seconds> parse_iso_time(std::string_view text) {
     reader.skip("Zz");
   }
   const year_month_day date{year(y), month(static_cast<unsigned>(m)), day(static_cast<unsigned>(d))};
-  constexpr int kLeapSecond = 60;
+  static constexpr int kLeapSecond = 60;
   if (!reader.ok || !reader.text.empty() || !date.ok() || hour > 23 || minute > 59 || second > kLeapSecond) {
     return std::nullopt;
   }

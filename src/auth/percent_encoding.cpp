@@ -16,7 +16,7 @@ bool is_unreserved(char c) {
 }  // namespace
 
 std::string percent_encode(std::string_view text, std::string_view also_safe) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  static constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string encoded;
   encoded.reserve(text.size() + text.size() / 4);
   for (const char c : text) {

@@ -103,7 +103,8 @@ void follow_states(Pass& pass, std::vector<NodeView>& nodes) {
 /// A machine whose creation time the provider does not tell is as old as we have known it.
 void follow_machines(Pass& pass, const GroupMemory& before) {
   for (const auto& machine : pass.view.machines) {
-    if (machine.created != std::chrono::sys_seconds()) continue;
+    const bool waits_for_its_name = !machine.node && !pass.view.running_launches.contains(machine.launch);
+    if (machine.created != std::chrono::sys_seconds() && !waits_for_its_name) continue;
     const auto found = before.machines_since.find(machine.id);
     pass.memory.machines_since[machine.id] =
         found == before.machines_since.end() ? pass.now : std::min(found->second, pass.now);

@@ -49,7 +49,8 @@ void add_line(Actions& actions, std::string_view row, ActionKind kind, std::stri
 void protect(Pass& pass, const std::string& message, Actions& actions) {
   if (!record_refusal(pass.memory, std::string(kBootstrapFailing), message, pass.now, pass.policy.timing)) return;
   add_line(actions, "C4", ActionKind::alarm,
-           fmt::format("{}: the node group takes no jobs for {} s", message, pass.memory.cool_down->length.count()));
+           fmt::format("{}: {}: the node group takes no jobs for {} s", pass.view.group.key(), message,
+                       pass.memory.cool_down->length.count()));
 }
 
 /// Open again after probe_time; where machines never registered only after a whole start could have shown it.
@@ -116,7 +117,8 @@ void advance_cool_down(Pass& pass, std::span<const NodeView> nodes, Actions& act
     const auto probe = std::ranges::find_if(nodes, is_candidate);
     if (probe != nodes.end()) pass.probe = probe->node;
   } else if (cool_down->probing_since && probe_is_over(pass)) {
-    add_line(actions, "C3", ActionKind::warn, fmt::format("the cool-down after {} is over", cool_down->code));
+    add_line(actions, "C3", ActionKind::warn,
+             fmt::format("{}: the cool-down after {} is over", pass.view.group.key(), cool_down->code));
     cool_down.reset();
   }
   pass.closed = cool_down && !cool_down->probing_since;

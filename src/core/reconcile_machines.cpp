@@ -12,8 +12,13 @@ namespace {
 using enum NodeFlag;
 
 bool older_than(const Pass& pass, const Machine& machine, std::chrono::seconds grace) {
-  const auto known = pass.memory.machines_since.find(machine.id);
-  return pass.now - (known == pass.memory.machines_since.end() ? machine.created : known->second) > grace;
+  const bool tells = machine.created != std::chrono::sys_seconds();
+  return pass.now - (tells ? machine.created : pass.memory.machines_since.at(machine.id)) > grace;
+}
+
+/// A name may be given between the look at the launch and the look at the machine, and clouds show tags late.
+bool was_unnamed_before(const Pass& pass, const Machine& machine) {
+  return pass.memory.machines_since.at(machine.id) < pass.now;
 }
 
 bool end_machine(std::string_view row, const Machine& machine, std::string why, Actions& actions) {
@@ -39,7 +44,7 @@ void warn(std::string_view row, const Machine& machine, std::string why, Actions
 bool bears_no_node(const Pass& pass, const Machine& machine, const NodeView*, Actions& actions) {
   if (machine.node) return false;
   if (pass.view.running_launches.contains(machine.launch)) return true;
-  if (!older_than(pass, machine, pass.policy.timing.launch_grace)) return true;
+  if (!older_than(pass, machine, pass.policy.timing.launch_grace) || !was_unnamed_before(pass, machine)) return true;
   return end_machine("M1", machine, "it bears no node and its launch is over", actions);
 }
 

@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 constexpr std::size_t kSpareTransfers = 8;
 
 RetryVerdict judge_by_status(const HttpResponse& response) {
-  constexpr int kTooManyRequests = 429;
-  constexpr int kServerError = 500;
+  static constexpr int kTooManyRequests = 429;
+  static constexpr int kServerError = 500;
   return {response.status == 0 || response.status == kTooManyRequests || response.status >= kServerError, {}};
 }
 
@@ -203,7 +203,7 @@ void CurlExchange::end(std::size_t index, HttpResponse response) {
 }
 
 void CurlExchange::wait() {
-  constexpr milliseconds kLongest{60'000};
+  static constexpr milliseconds kLongest{60'000};
   const auto now = context_.clock.steady_now();
   auto next = now + kLongest;
   if (!delayed_.empty()) next = std::min(next, delayed_.top().first);

@@ -25,8 +25,8 @@ void initialise_curl() {
 /// connections serves the next one.
 class CurlHttp : public HttpClient {
  public:
-  CurlHttp(const CurlHttpSettings& settings, Clock& clock, Random& random, const Environment& environment, Log& log)
-      : settings_(settings), clock_(clock), random_(random), environment_(environment), log_(log) {}
+  CurlHttp(CurlHttpSettings settings, Clock& clock, Random& random, const Environment& environment, Log& log)
+      : settings_(std::move(settings)), clock_(clock), random_(random), environment_(environment), log_(log) {}
 
   std::vector<HttpResponse> send(std::vector<HttpCall> calls) override {
     if (calls.empty()) return {};

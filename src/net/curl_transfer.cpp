@@ -28,14 +28,14 @@ void set(CURL* handle, CURLoption option, Value value) {
 }
 
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
+  static constexpr std::string_view kBlank = " \t\r\n";
   const auto first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 bool is_https(std::string_view url) {
-  constexpr std::string_view kScheme = "https:";
+  static constexpr std::string_view kScheme = "https:";
   return std::ranges::equal(url.substr(0, kScheme.size()), kScheme, {},
                             [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
 }
@@ -186,11 +186,11 @@ void CurlTransfer::set_request(const HttpRequest& request) {
   append("Expect:");  // no 100-continue: one round trip less for large bodies
   if (carries_body && !has_header(request.headers, "Content-Type")) append("Content-Type:");
   for (const auto& [name, value] : request.headers) {
-    constexpr std::string_view kLineEnds("\r\n\0", 3);
-    if ((name + value).find_first_of(kLineEnds) != std::string::npos) {
+    static constexpr std::string_view kLineEnds("\r\n\0", 3);
+    if (name.find_first_of(kLineEnds) != std::string::npos || value.find_first_of(kLineEnds) != std::string::npos) {
       throw Error("InvalidRequest", fmt::format("sending to {}: header {} has a line break", peer_, one_line(name)));
     }
-    append(value.empty() ? name + ";" : name + ": " + value);
+    append(value.empty() ? fmt::format("{};", name) : fmt::format("{}: {}", name, value));
   }
   set(handle, CURLOPT_HTTPHEADER, header_list_.get());
 }

@@ -16,7 +16,7 @@ std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view valu
   long number = 0;
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (failure == std::errc{} && end == value.data() + value.size()) {
-    constexpr long kYear = 365L * 24 * 3600;
+    static constexpr long kYear = 365L * 24 * 3600;
     return seconds(std::clamp(number, 0L, kYear));
   }
   const auto date = curl_getdate(std::string(value).c_str(), nullptr);
@@ -27,7 +27,7 @@ std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view valu
 std::chrono::milliseconds retry_delay(int attempt, const RetryVerdict& verdict,
                                       std::optional<std::chrono::milliseconds> retry_after, Random& random) {
   if (verdict.after) return std::max(*verdict.after, std::chrono::milliseconds(0));
-  constexpr int kDoublings = 20;  // past the cap already
+  static constexpr int kDoublings = 20;  // past the cap already
   const auto ceiling = std::min(kRetryCap, kRetryBase * (1L << std::clamp(attempt - 1, 0, kDoublings)));
   const double share = std::ldexp(static_cast<double>(random.next() >> 11U), -53);  // 53 bits: [0, 1)
   const std::chrono::milliseconds jitter(std::lround(share * static_cast<double>(ceiling.count())));

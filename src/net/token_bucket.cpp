@@ -9,7 +9,7 @@ namespace burst::net {
 
 TokenBuckets::Duration TokenBuckets::take(const RequestLimit& limit, TimePoint now) {
   using Seconds = std::chrono::duration<double>;
-  constexpr double kRounding = 1e-6;  // a caller that slept exactly as long as we said finds its token
+  static constexpr double kRounding = 1e-6;  // a caller that slept exactly as long as we said finds its token
   if (limit.key.empty()) return Duration::zero();
   const double burst = std::max(1.0, limit.burst);
   const double rate = std::max(0.0, limit.per_second) * kShare;
@@ -26,7 +26,7 @@ TokenBuckets::Duration TokenBuckets::take(const RequestLimit& limit, TimePoint n
     bucket.tokens -= 1.0;
     return Duration::zero();
   }
-  constexpr double kLongest = 1e6;  // seconds; beyond that the tick count could overflow
+  static constexpr double kLongest = 1e6;  // seconds; beyond that the tick count could overflow
   const double missing = 1.0 - bucket.tokens;
   if (rate <= 0 || missing / rate > kLongest) return Duration::max();
   const auto refill = std::chrono::duration_cast<Duration>(Seconds(missing / rate)) + Duration(1);

@@ -61,11 +61,14 @@ void set_states(std::span<const Action> actions, Suite& suite, Applied& applied)
   for (const auto& action : actions) {
     if (action.kind == ActionKind::set_state) changes[{action.change, action.reason}].push_back(action.node);
   }
-  for (const auto& [change, nodes] : changes) {
-    attempt(applied, suite.services.log, fmt::format("Failed to set nodes to state {}", name_of(change.first)), [&] {
-      suite.slurm.set_state(nodes, change.first, change.second);
+  for (const auto& batch : changes) {
+    const auto& nodes = batch.second;
+    const StateChange change = batch.first.first;
+    const std::string& reason = batch.first.second;
+    attempt(applied, suite.services.log, fmt::format("Failed to set nodes to state {}", name_of(change)), [&] {
+      suite.slurm.set_state(nodes, change, reason);
       for (const auto& node : nodes)
-        suite.services.log.info(fmt::format("Set node {} to state {}", node, name_of(change.first)));
+        suite.services.log.info(fmt::format("Set node {} to state {}", node, name_of(change)));
     });
   }
 }

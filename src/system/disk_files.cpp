@@ -2,6 +2,7 @@
 // Files on disk: read whole, replaced by rename.
 #include "system/disk_files.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -70,13 +71,13 @@ std::optional<std::string> DiskFiles::read(const std::string& path) const {
   std::string content;
   struct stat info {};
   if (fstat(file.get(), &info) == 0 && info.st_size > 0) content.reserve(static_cast<std::size_t>(info.st_size));
-  char buffer[16384];
+  std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
   for (;;) {
-    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("reading", path);
     if (got == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(got));
+    content.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }
 

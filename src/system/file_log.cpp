@@ -2,6 +2,7 @@
 // The log file in the Python plugin's format, and the console, over spdlog.
 #include "system/file_log.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,8 +41,9 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 class PythonLevel : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    constexpr std::string_view kNames[] = {"DEBUG", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "CRITICAL"};
-    const std::string_view name = kNames[message.level];
+    constexpr std::array<std::string_view, 7> names{"DEBUG", "DEBUG",    "INFO",    "WARNING",
+                                                    "ERROR", "CRITICAL", "CRITICAL"};
+    const std::string_view name = names.at(static_cast<std::size_t>(message.level));
     out.append(name.data(), name.data() + name.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<PythonLevel>(); }

@@ -19,9 +19,9 @@ void prepare_process() {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   (void)std::signal(SIGPIPE, SIG_IGN);
-  constexpr int kKeep = 0;
+  constexpr int keep = 0;
   setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-         kKeep);  // NOLINT(concurrency-mt-unsafe)
+         keep);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace burst

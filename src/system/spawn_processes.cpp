@@ -45,7 +45,7 @@ std::vector<std::string> merged_environment(const ProcessRequest& request) {
     };
     if (std::none_of(request.environment.begin(), request.environment.end(), replaced)) entries.emplace_back(text);
   }
-  for (const auto& [name, value] : request.environment) entries.push_back(name + "=" + value);
+  for (const auto& [name, value] : request.environment) entries.emplace_back(name).append("=").append(value);
   return entries;
 }
 

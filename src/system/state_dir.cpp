@@ -106,7 +106,7 @@ std::string StateDir::folder(const std::string& name) const {
 std::string StateDir::launches(const std::string& group_key) const { return path_ + "/launches/" + group_key; }
 
 std::unique_ptr<StateLock> StateDir::lock_group(const std::string& group_key, std::chrono::milliseconds wait) {
-  constexpr std::chrono::milliseconds kLongestPause{50};
+  constexpr std::chrono::milliseconds longest_pause{50};
   const std::string path = folder("locks") + "/" + group_key + ".lock";
   const auto end = clock_.steady_now() + wait;
   std::chrono::milliseconds pause{5};
@@ -114,7 +114,7 @@ std::unique_ptr<StateLock> StateDir::lock_group(const std::string& group_key, st
     if (Descriptor file = try_lock(path)) return std::make_unique<FileLock>(std::move(file));
     if (clock_.steady_now() >= end) return nullptr;
     clock_.sleep_for(pause);  // flock() can't wait with a limit, and signals are no way to end it in a library
-    pause = std::min(pause * 2, kLongestPause);
+    pause = std::min(pause * 2, longest_pause);
   }
 }
 

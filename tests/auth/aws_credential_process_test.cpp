@@ -7,9 +7,6 @@
 namespace burst::auth {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 class AwsCredentialProcess : public AwsWorld {
  protected:
   AwsCredentials run(const ProcessResult& result, const std::string& command = "prog") {

@@ -258,6 +258,7 @@ TEST_F(AwsCache, AsksOnceForSeveralThreads) {
   auto cached = source();
   std::atomic<int> right = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       if (cached->get().access_key_id == "ASIA1") ++right;

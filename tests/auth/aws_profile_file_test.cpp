@@ -8,7 +8,6 @@ namespace burst::auth {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(AwsIni, ReadsSectionsKeysAndComments) {
   const auto sections = parse_aws_ini(

@@ -63,7 +63,8 @@ class GetNodename(unittest.TestCase):
             self.assertEqual(get_nodename(imds.endpoint).stdout, "aws-c5-3\n")
 
     def test_a_Name_that_is_no_node_name_is_not_taken(self):
-        for name in ("slurm-compute", "web server", "", "aws-c5-3x", "aws-c5-", "-c5-1", "aws--1", "a-b-c-4", "aws-c5-1\naws-c5-2"):
+        for name in ("slurm-compute", "web server", "", "aws-c5-3x", "aws-c5-", "-c5-1", "aws--1", "a-b-c-4",
+                     "aws-c5-1\naws-c5-2"):
             with self.subTest(name=name), FakeImds({_NAME: name}) as imds:
                 run = get_nodename(imds.endpoint, "0")
                 self.assertEqual(run.stdout, _HOST + "\n")

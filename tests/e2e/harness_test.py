@@ -52,7 +52,12 @@ class DirectMachines:
     def stop(self):
         for pid_file in (self.folder / "run").glob("machine-*"):
             os.kill(int(pid_file.read_text()), signal.SIGKILL)
+        # A machine's slurmd is the init of a PID namespace: it dies after what we killed, not with it.
+        processes.wait_until(lambda: not self._slurmds(), lambda: f"slurmd still runs: {self._slurmds()}", 10)
         self.programs.cleanup()
+
+    def _slurmds(self):
+        return [line for line in processes.descendants(self.folder).values() if line.startswith("slurmd ")]
 
 
 def stub_cluster(**slurm):

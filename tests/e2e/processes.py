@@ -33,7 +33,7 @@ def wait_until(condition, what, timeout=30.0, interval=0.05):
 
 
 def adopt_orphans():
-    """Makes this process the parent of whatever its descendants leave behind, so that nothing of a cluster gets lost."""
+    """Makes this process the parent of what its descendants leave behind: nothing of a cluster gets lost."""
     if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 

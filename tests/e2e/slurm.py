@@ -120,7 +120,8 @@ class SlurmCommands:
 
         def seen():
             nodes = self.nodes(hostlist).values()
-            return f"{hostlist} not {what}: " + ", ".join(f"{n.name} {'+'.join(sorted(n.state))} {n.reason}" for n in nodes)
+            found = (f"{node.name} {'+'.join(sorted(node.state))} {node.reason}" for node in nodes)
+            return f"{hostlist} not {what}: {', '.join(found)}"
         return wait_until(reached, seen, timeout)
 
     def wait_until_up(self, hostlist, timeout=30):

@@ -72,7 +72,7 @@ TEST(CurlHttp, SendsAHeaderWithoutValue) {
 }
 
 TEST(CurlHttp, SendsAllCallsSideBySideAndKeepsTheirOrder) {
-  constexpr int kCalls = 60;
+  static constexpr int kCalls = 60;
   TestServer server;
   std::barrier all_here(kCalls);  // a request is answered when all are there
   server.server.Get(R"(/(\d+))", [&](const httplib::Request& request, httplib::Response& response) {
@@ -82,6 +82,7 @@ TEST(CurlHttp, SendsAllCallsSideBySideAndKeepsTheirOrder) {
   server.start();
   Client<RealClock> client;
   std::vector<HttpCall> calls;
+  calls.reserve(kCalls);
   for (int i = 0; i < kCalls; ++i) calls.push_back(call_to(server.url("/" + std::to_string(i))));
   const auto responses = client.http->send(std::move(calls));
   ASSERT_EQ(responses.size(), static_cast<std::size_t>(kCalls));
@@ -90,7 +91,8 @@ TEST(CurlHttp, SendsAllCallsSideBySideAndKeepsTheirOrder) {
 }
 
 TEST(CurlHttp, HoldsTheLimitOfRequestsInFlight) {
-  constexpr int kLimit = 4;
+  static constexpr int kLimit = 4;
+  static constexpr std::size_t kCalls = 20;
   TestServer server;
   std::barrier limit_here(kLimit);  // proves that the limit is reached; `most` that it is not passed
   std::atomic<int> current = 0;
@@ -105,7 +107,7 @@ TEST(CurlHttp, HoldsTheLimitOfRequestsInFlight) {
   });
   server.start();
   Client<RealClock> client(std::chrono::minutes(1), kLimit);
-  const auto responses = client.http->send(std::vector<HttpCall>(5 * kLimit, call_to(server.url("/"))));
+  const auto responses = client.http->send(std::vector<HttpCall>(kCalls, call_to(server.url("/"))));
   for (const auto& response : responses) EXPECT_EQ(response.status, 200) << response.transport_error;
   EXPECT_EQ(most, kLimit);
 }
@@ -277,10 +279,12 @@ TEST(CurlHttp, ServesSeveralThreads) {
   Client<RealClock> client;
   std::atomic<int> right = 0;
   std::vector<std::thread> threads;
+  threads.reserve(6);
   for (int t = 0; t < 6; ++t) {
     threads.emplace_back([&, t] {
       for (int round = 0; round < 5; ++round) {
         std::vector<HttpCall> calls;
+        calls.reserve(10);
         for (int i = 0; i < 10; ++i) calls.push_back(call_to(server.url("/" + std::to_string(t * 1000 + i))));
         for (auto& call : calls) call.limit = {"shared", 1000, 1000};
         const auto responses = client.http->send(std::move(calls));

@@ -72,14 +72,14 @@ class CurlTls : public ::testing::Test {
   ~CurlTls() override { std::filesystem::remove_all(folder_); }
 
   std::string write(const std::string& name, X509* certificate) {
-    const auto path = (folder_ / name).string();
+    auto path = (folder_ / name).string();
     auto* file = std::fopen(path.c_str(), "w");
     PEM_write_X509(file, certificate);
     std::fclose(file);
     return path;
   }
   std::string write_key(const std::string& name, EVP_PKEY* key) {
-    const auto path = (folder_ / name).string();
+    auto path = (folder_ / name).string();
     auto* file = std::fopen(path.c_str(), "w");
     PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
     std::fclose(file);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decisions as lines, and how they are carried out.
+#include <map>
+
 #include "programs/programs_fixture.h"
 
 namespace burst {
@@ -51,13 +53,13 @@ TEST(DescribeAction, SaysWhatBecomesOfANodesState) {
 }
 
 TEST(DescribeAction, NamesEveryStateAsScontrolSpellsIt) {
-  const std::pair<StateChange, std::string> names[] = {{StateChange::down, "DOWN"},
-                                                       {StateChange::idle, "IDLE"},
-                                                       {StateChange::resume, "RESUME"},
-                                                       {StateChange::undrain, "UNDRAIN"},
-                                                       {StateChange::power_up, "POWER_UP"},
-                                                       {StateChange::power_down, "POWER_DOWN"},
-                                                       {StateChange::power_down_force, "POWER_DOWN_FORCE"}};
+  const std::map<StateChange, std::string> names = {{StateChange::down, "DOWN"},
+                                                    {StateChange::idle, "IDLE"},
+                                                    {StateChange::resume, "RESUME"},
+                                                    {StateChange::undrain, "UNDRAIN"},
+                                                    {StateChange::power_up, "POWER_UP"},
+                                                    {StateChange::power_down, "POWER_DOWN"},
+                                                    {StateChange::power_down_force, "POWER_DOWN_FORCE"}};
   for (const auto& [change, name] : names) EXPECT_EQ(describe_action(set_state("n", change)), "N4 n: set to " + name);
 }
 

@@ -32,8 +32,8 @@ constexpr PublishedLimit kMutatingDefault{"", 50, 5};
 constexpr std::chrono::seconds kAttemptTimeout{60};
 
 Parameters describe_parameters(const Filters& filters, const std::string& token) {
-  constexpr const char* kPageSize = "1000";
-  Parameters parameters{{"MaxResults", kPageSize}};
+  constexpr const char* page_size = "1000";
+  Parameters parameters{{"MaxResults", page_size}};
   if (!token.empty()) parameters.emplace_back("NextToken", token);
   for (std::size_t i = 0; i < filters.size(); ++i) {
     parameters.emplace_back(fmt::format("Filter.{}.Name", i + 1), filters[i].first);
@@ -115,6 +115,7 @@ std::vector<Instance> Ec2Api::describe_instances(std::vector<Filters> queries) c
   std::unordered_set<std::string> seen;
   while (!pages.empty()) {
     std::vector<HttpCall> calls;
+    calls.reserve(pages.size());
     for (const auto& page : pages) calls.push_back(call(action, describe_parameters(queries[page.query], page.token)));
     const auto responses = send(std::move(calls));
     std::vector<Page> next;
@@ -132,16 +133,16 @@ std::vector<Instance> Ec2Api::describe_instances(std::vector<Filters> queries) c
 }
 
 std::optional<ErrorReply> Ec2Api::failure(const std::string& action, const HttpResponse& response) const {
-  constexpr int kOk = 200;
+  constexpr int ok = 200;
   if (response.status == 0) return ErrorReply{"ConnectionError", response.transport_error, ""};
-  if (response.status == kOk) {
+  if (response.status == ok) {
     if (is_whole(response.body, action)) return std::nullopt;
     return ErrorReply{"ServiceUnavailable", "the reply is cut or is not EC2's", ""};
   }
   if (auto error = parse_error(response.body); error && !error->code.empty()) return error;
   // A proxy's or a load balancer's page: 5xx and 429 pass, the others do not.
-  constexpr int kTooMany = 429;
-  return ErrorReply{response.status == kTooMany ? "Throttling" : fmt::format("HTTP{}", response.status),
+  constexpr int too_many = 429;
+  return ErrorReply{response.status == too_many ? "Throttling" : fmt::format("HTTP{}", response.status),
                     fmt::format("HTTP status {} without an EC2 error", response.status), ""};
 }
 

@@ -68,8 +68,8 @@ ErrorKind error_kind(std::string_view code, int status) {
   const auto row =
       std::find_if(kRows.begin(), kRows.end(), [&](const Row& candidate) { return candidate.code == code; });
   if (row != kRows.end()) return row->kind;
-  constexpr int kServerFault = 500;
-  return status >= kServerFault || status == 0 ? ErrorKind::transient : ErrorKind::configuration;
+  constexpr int server_fault = 500;
+  return status >= server_fault || status == 0 ? ErrorKind::transient : ErrorKind::configuration;
 }
 
 Outcome outcome_of(ErrorKind kind) {

@@ -13,7 +13,7 @@ namespace {
 
 class Ec2Family : public ProviderFamily {
  public:
-  explicit Ec2Family(const ProviderContext& context) : context_(context) {}
+  explicit Ec2Family(ProviderContext context) : context_(std::move(context)) {}
 
   std::unique_ptr<Provider> provider(const NodeGroup& group) override {
     const GroupSettings settings = parse_settings(context_.config, group);

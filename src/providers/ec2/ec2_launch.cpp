@@ -170,13 +170,13 @@ void Ec2Provider::drop_incomplete(std::vector<FleetBatch>& batches, std::vector<
 
 std::vector<Instance> Ec2Provider::describe_launches(const std::vector<FleetBatch>& batches) const {
   // By the launch's tag, not by id: DescribeInstances refuses a whole request for one id that is not visible yet.
-  constexpr std::size_t kLaunchesPerQuery = 150;
+  constexpr std::size_t launches_per_query = 150;
   std::vector<Filters> queries;
   std::size_t machines = kMachinesPerFleet + 1;
   for (const auto& batch : batches) {
     if (batch.instance_ids.empty()) continue;
     const bool fits = machines + batch.instance_ids.size() <= kMachinesPerFleet &&
-                      queries.back()[0].second.size() < kLaunchesPerQuery;
+                      queries.back()[0].second.size() < launches_per_query;
     if (!fits) {
       queries.push_back({{"tag:" + std::string(kLaunchTag), {}}});
       machines = 0;

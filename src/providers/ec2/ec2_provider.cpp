@@ -67,8 +67,9 @@ std::vector<Machine> Ec2Provider::list() {
   std::vector<Filters> queries{{tag_filter(kClusterTag, {cluster_}), tag_filter(kPartitionTag, {group_.partition}),
                                 tag_filter(kGroupTag, {group_.name})}};
   if (adopt_untagged_) queries.push_back({tag_filter("Name", {group_.key() + "-*"})});
-  const auto instances = own_instances(std::move(queries));
+  // Read first: a launch that is named between the two reads is known by its names then.
   const Assignments assigned = journal_.assignments(group_.key());
+  const auto instances = own_instances(std::move(queries));
   namings_.clear();
   std::vector<Machine> machines;
   machines.reserve(instances.size());

@@ -58,7 +58,7 @@ void append_json(Parameters& parameters, const std::string& name, const Json& va
 }
 
 std::string form_encode(const Parameters& parameters) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::string_view hex = "0123456789ABCDEF";
   std::string body;
   const auto escape = [&](std::string_view text) {
     for (const char c : text) {
@@ -68,7 +68,7 @@ std::string form_encode(const Parameters& parameters) {
         body += c;
       } else {
         const auto byte = static_cast<unsigned char>(c);
-        body += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+        body += {'%', hex[byte >> 4U], hex[byte & 15U]};
       }
     }
   };

@@ -15,9 +15,9 @@ using Json = nlohmann::ordered_json;
 using Problems = std::vector<ConfigProblem>;
 
 std::string found(const Json& value) {
-  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t longest = 60;
   std::string text = value.dump();
-  return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
 }
 
 void expect(Problems& problems, bool holds, const std::string& pointer, std::string_view expected, const Json& value) {
@@ -39,13 +39,13 @@ void check_region(const Json& group, Problems& problems) {
   const bool good =
       region->is_string() && !region->get_ref<const std::string&>().empty() &&
       std::all_of(region->get_ref<const std::string&>().begin(), region->get_ref<const std::string&>().end(), fits);
-  expect(problems, good, "/Region", "the name of an AWS region such as \"us-east-1\"", *region);
+  expect(problems, good, "/Region", R"(the name of an AWS region such as "us-east-1")", *region);
 }
 
 void check_purchasing(const Json& group, Problems& problems) {
   const Json* option = member(group, "PurchasingOption", true, problems);
   if (option == nullptr) return;
-  expect(problems, *option == "spot" || *option == "on-demand", "/PurchasingOption", "\"spot\" or \"on-demand\"",
+  expect(problems, *option == "spot" || *option == "on-demand", "/PurchasingOption", R"("spot" or "on-demand")",
          *option);
   const auto interruption = nlohmann::json_pointer<std::string>("/SpotOptions/InstanceInterruptionBehavior");
   if (group.contains(interruption) && group.at(interruption) != "terminate") {
