@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cloudsim as the bench uses it: 100 ms a call, EC2's published request limits, and what was asked of it."""
+
+import json
+import urllib.request
+
+from processes import Daemon, wait_until
+
+REGION = "us-east-1"
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKIACLOUDSIM00000001", "AWS_SECRET_ACCESS_KEY": "cloudsim-secret-key"}
+
+
+class SimulatedEc2:
+    """with SimulatedEc2(executable, folder) as ec2: ..."""
+
+    def __init__(self, executable, folder):
+        self._executable, self._folder = executable, folder
+        self._daemon = None
+        self.endpoint = None
+
+    def __enter__(self):
+        port_file = self._folder / "cloudsim.port"
+        self._daemon = Daemon("cloudsim", [str(self._executable), "--port-file", str(port_file)],
+                              self._folder / "cloudsim.out")
+
+        def listens():
+            self._daemon.require_running()
+            return port_file.exists()
+        try:
+            wait_until(listens, "cloudsim does not listen")
+        except BaseException:
+            self._daemon.kill()
+            raise
+        self.endpoint = f"http://127.0.0.1:{port_file.read_text().strip()}"
+        return self
+
+    def __exit__(self, *_):
+        self._daemon.stop()
+
+    def _control(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.endpoint}/_control/{path}", data=data, method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=30) as reply:
+            text = reply.read()
+        return json.loads(text) if text else None
+
+    def reset(self, latency_ms):
+        """No instances, no calls, full token buckets."""
+        self._control("POST", "reset", {})
+        self._control("POST", "knobs", {"latency_ms": latency_ms})
+
+    def forget_calls(self):
+        self._control("DELETE", "calls")
+
+    def calls(self):
+        """{action: (attempts, refused)}."""
+        actions = self._control("GET", "calls")["actions"]
+        return {name: (counts["attempts"], sum(counts["errors"].values())) for name, counts in sorted(actions.items())}
+
+    def last_call(self, action):
+        """When the last call of this action came, in seconds since the epoch; nothing when there was none."""
+        times = [call["time"] for call in self._control("GET", "calls/log") if call["action"] == action]
+        return max(times, default=None)
+
+    def alive(self):
+        """Instances that are pending or running."""
+        return [instance for instance in self._control("GET", "instances")
+                if instance["state"] in ("pending", "running")]
