@@ -489,7 +489,7 @@ TEST_F(ReconcileTest, M1EndsNamelessMachinesOfDeadLaunches) {
   node("p-g-1", "IDLE+CLOUD+POWERED_DOWN");
   machine("i-old", "").launch = "dead";
   machine("i-none", "");
-  machine("i-young", "", MachineState::starting, "", seconds(100)).launch = "dead";
+  machine("i-young", "", MachineState::starting, "", seconds(10)).launch = "dead";
   machine("i-running", "").launch = "alive";
   machine("i-stopping", "", MachineState::stopping);
   launches = {"alive"};
