@@ -14,6 +14,11 @@ namespace {
 
 constexpr SlurmVersion kNewestSlurm{26, 5, 0};  // that the rules know
 
+/// What is printed may go to a file on a full disk.
+void finish_output(std::ostream& out) {
+  if (!out.flush()) throw Error("FileError", "writing to standard output: not all of the text was taken");
+}
+
 int check(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world) {
   auto version = options.slurm_version;
   if (!version) version = installed_slurm_version(config, world.processes);
@@ -26,7 +31,7 @@ int check(const GenerateConfOptions& options, const Config& config, const Genera
     world.out << to_string(finding) << "\n";
     if (finding.error) status = 1;
   }
-  world.out.flush();
+  finish_output(world.out);
   return status;
 }
 
@@ -64,7 +69,8 @@ int generate_conf(const GenerateConfOptions& options, const Config& config, cons
   warn_of_malformed_gres(config, world.log);
   const auto slurm_conf = slurm_conf_text(config), gres_conf = gres_conf_text(config);
   if (options.to_stdout) {
-    world.out << slurm_conf << "# gres.conf\n" << gres_conf << std::flush;
+    world.out << slurm_conf << "# gres.conf\n" << gres_conf;
+    finish_output(world.out);
     return 0;
   }
   constexpr unsigned mode = 0644;  // every Slurm daemon and command reads them

@@ -229,8 +229,8 @@ class GroupResume {
       entry.second.push_back(outcome.node);
     }
     for (const auto& [code, entry] : by_code) {
-      const auto& nodes = entry.second;
-      const std::string reason = one_line(fmt::format("burst:{} {}", code, entry.first));
+      constexpr std::size_t kLogged = 2000;  // Slurm gets less of it: set_state() cuts
+      const std::string reason = one_line(fmt::format("burst:{} {}", code, entry.first), kLogged);
       log_.error(fmt::format("Failed to launch nodes for partition={} and nodegroup={} - {}: {}",
                              part_.group->partition, part_.group->name, fold_hostlist(nodes), reason));
       fault_of(*part_.group, log_, [&] { suite_.slurm.set_state(nodes, StateChange::power_down_force, reason); });

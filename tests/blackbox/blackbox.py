@@ -53,7 +53,7 @@ def messages(text, *levels):
 
 
 def names(hostlist):
-    """expand("aws-c5-[0-2,7],x") without the program's own help: a list in the order of the text."""
+    """The nodes of a hostlist such as "aws-c5-[0-2,7],x", in its order, without help of the programs under test."""
     expanded = []
     for item in re.findall(r"[^,\[]+(?:\[[^\]]*\])?", hostlist):
         prefix, _, ranges = item.partition("[")
@@ -271,7 +271,7 @@ class BlackboxTest(unittest.TestCase):
     @property
     def given(self):
         """Files with secrets that a test itself has written: in the folder `given`."""
-        return set((self.folder / "given").glob("*"))
+        return set((self.folder / "given").rglob("*"))
 
     def give(self, name, text, mode=0o600):
         """A file with a secret for the programs, such as credentials; gives its path."""

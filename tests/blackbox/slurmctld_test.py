@@ -48,7 +48,7 @@ class Stdio(BlackboxTest):
     def test_children_get_their_own_stdio_when_ours_is_closed(self):
         (self.folder / "slurm/fail").touch()
         result = self.resume("aws-c5-0", stdin=None, stdout=None, stderr=None, prepare=close_all)
-        self.assertEqual(result.status, 0)  # change_state tells Slurm the address
+        self.assertEqual(result.status, 1)
         self.assertRegex("\n".join(messages(self.log(), "ERROR")), "Unable to contact slurm controller")
 
 
