@@ -2,6 +2,7 @@
 // Which launches a node group's nodes are started by.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace burst {
 
 /// best-effort: one launch for all. all-or-nothing: one launch a job that has several of these nodes, in the order of
 /// the jobs; nodes of single-node jobs and of none share one best-effort launch. A node that several jobs share goes
-/// with the first. Every node is in exactly one launch.
+/// with the first. Without the jobs (a call without SLURM_RESUME_FILE) all nodes are one all-or-nothing launch. Every
+/// node is in exactly one launch.
 std::vector<Launch> plan_launches(std::span<const NodeName> nodes, LaunchStrategy strategy,
-                                  std::span<const ResumeJob> jobs);
+                                  const std::optional<std::vector<ResumeJob>>& jobs);
 
 }  // namespace burst

@@ -61,7 +61,7 @@ Work divide(std::span<const NodeName> nodes, std::span<const Machine> machines, 
 /// The resume of one group.
 class GroupResume {
  public:
-  GroupResume(const GroupNodes& part, std::span<const ResumeJob> jobs, Suite& suite)
+  GroupResume(const GroupNodes& part, const std::optional<std::vector<ResumeJob>>& jobs, Suite& suite)
       : part_(part), jobs_(jobs), suite_(suite), log_(suite.services.log) {}
 
   /// Returns whether every node has, or will have, its machine.
@@ -92,7 +92,7 @@ class GroupResume {
 
  private:
   const GroupNodes& part_;
-  std::span<const ResumeJob> jobs_;
+  const std::optional<std::vector<ResumeJob>>& jobs_;
   Suite& suite_;
   Log& log_;
   std::unique_ptr<Provider> provider_;
@@ -228,9 +228,11 @@ class GroupResume {
       if (entry.second.empty()) entry.first = outcome.message;
       entry.second.push_back(outcome.node);
     }
-    for (const auto& [code, entry] : by_code) {
-      constexpr std::size_t kLogged = 2000;  // Slurm gets less of it: set_state() cuts
-      const std::string reason = one_line(fmt::format("burst:{} {}", code, entry.first), kLogged);
+    for (const auto& entry : by_code) {
+      constexpr std::size_t logged = 2000;  // Slurm gets less of it: set_state() cuts
+      const std::string& message = entry.second.first;
+      const std::vector<NodeName>& nodes = entry.second.second;
+      const std::string reason = one_line(fmt::format("burst:{} {}", entry.first, message), logged);
       log_.error(fmt::format("Failed to launch nodes for partition={} and nodegroup={} - {}: {}",
                              part_.group->partition, part_.group->name, fold_hostlist(nodes), reason));
       fault_of(*part_.group, log_, [&] { suite_.slurm.set_state(nodes, StateChange::power_down_force, reason); });
@@ -257,13 +259,13 @@ class GroupResume {
 };
 
 /// The file is an improvement only: without it, or with a broken one, the argument says which nodes.
-std::vector<ResumeJob> read_jobs(const std::string& text, Log& log) {
-  if (text.empty()) return {};
+std::optional<std::vector<ResumeJob>> read_jobs(const std::string& text, Log& log) {
+  if (text.empty()) return std::nullopt;
   try {
     return parse_resume_file(text);
   } catch (const Error& error) {
     log.warning(fmt::format("{}; going on with the hostlist alone", error.what()));
-    return {};
+    return std::nullopt;
   }
 }
 

@@ -82,6 +82,20 @@ TEST(LaunchPlan, LeavesOutAJobsNodesThatAreNotToBeStarted) {
   EXPECT_THAT(launches[0].nodes, ElementsAre("a", "b"));
 }
 
+TEST(LaunchPlan, IsOneAllOrNothingLaunchWhereTheJobsAreNotKnown) {
+  const std::vector<NodeName> nodes{"a", "b", "c"};
+  const auto launches = plan_launches(nodes, LaunchStrategy::all_or_nothing, std::nullopt);
+  ASSERT_THAT(launches, SizeIs(1));
+  EXPECT_THAT(launches[0].nodes, ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(launches[0].all_or_nothing);
+}
+
+TEST(LaunchPlan, TakesAJobWithOneNodeHereAsASingleNodeJob) {
+  const auto launches = plan({"a", "b"}, {job(1, {"a", "other-group-1"})});
+  ASSERT_THAT(launches, SizeIs(1));
+  EXPECT_FALSE(launches[0].all_or_nothing);
+}
+
 TEST(LaunchPlan, HasEveryNodeInExactlyOneLaunch) {
   const std::vector<NodeName> nodes{"a", "b", "c", "d", "e", "f"};
   const auto launches =
