@@ -176,7 +176,8 @@ class Cloud(BlackboxTest):
         for program, *arguments in PROGRAMS[:3]:
             result = self.run_program(program, *arguments)
             self.assertLess(result.seconds, 15)
-            self.one_complaint(result, "DescribeInstances in us-east-1: .*connecting to 127.0.0.1:1: Connection refused", 1)
+            self.one_complaint(result, "DescribeInstances in us-east-1: .*connecting to 127.0.0.1:1: Connection"
+                               " refused", 1)
         self.assertEqual(sorted(self.refusals()), ["aws-c5-0"])
 
     def test_a_region_that_does_not_exist_can_not_be_resolved(self):
@@ -259,7 +260,8 @@ class Disk(BlackboxTest):
     def test_a_state_dir_that_can_not_be_written_starts_nothing(self):
         self.read_only_state()
         result = self.as_nobody("resume", "aws-c5-[0-1]")
-        self.one_complaint(result, f"StateDir '{self.state}/locks': Permission denied; it must be writable for SlurmUser", 1)
+        self.one_complaint(
+            result, f"StateDir '{self.state}/locks': Permission denied; it must be writable for SlurmUser", 1)
         self.nothing_started()
         self.assertEqual(sorted(self.refusals()), NODES[:2])
         for reason in self.refusals().values():

@@ -64,13 +64,14 @@ class Credentials(BlackboxTest):
         self.work()
 
     def test_a_role_of_a_source_profile(self):
-        text = f"[profile burst]\nrole_arn = {ROLE}\nsource_profile = base\nrole_session_name = head\nexternal_id = x1\n"
+        text = (f"[profile burst]\nrole_arn = {ROLE}\nsource_profile = base\n"
+                "role_session_name = head\nexternal_id = x1\n")
         self.variables(AWS_PROFILE="burst", AWS_CONFIG_FILE=self.give("config", text),
                        AWS_SHARED_CREDENTIALS_FILE=self.give("credentials", "[base]\n" + PROFILE))
         self.work()
         asked = self.ours("AssumeRole")
         self.assertEqual(len(asked), 3)  # one a program
-        self.assertEqual((asked[0]["RoleArn"], asked[0]["RoleSessionName"], asked[0]["ExternalId"]), (ROLE, "head", "x1"))
+        self.assertEqual([asked[0][key] for key in ("RoleArn", "RoleSessionName", "ExternalId")], [ROLE, "head", "x1"])
 
     def test_a_role_with_the_environments_keys(self):
         text = f"[profile burst]\nrole_arn = {ROLE}\ncredential_source = Environment\n"
@@ -83,7 +84,8 @@ class Credentials(BlackboxTest):
         expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
         reply = {"Version": 1, "AccessKeyId": KEY["AWS_ACCESS_KEY_ID"], "SecretAccessKey": SECRET,
                  "Expiration": expires.isoformat()}
-        script = self.give("give-keys", f"#!/bin/sh\n[ \"$1\" = 'for the head' ] && echo '{json.dumps(reply)}'\n", 0o700)
+        script = self.give("give-keys", f"#!/bin/sh\n[ \"$1\" = 'for the head' ] && echo '{json.dumps(reply)}'\n",
+                           0o700)
         text = f"[default]\ncredential_process = {script} 'for the head'\n"
         self.variables(AWS_CONFIG_FILE=self.give("config", text))
         self.work()
@@ -92,7 +94,8 @@ class Credentials(BlackboxTest):
         script = self.give("give-keys", "#!/bin/sh\necho 'the vault is sealed' >&2\nexit 3\n", 0o700)
         self.variables(AWS_CONFIG_FILE=self.give("config", f"[default]\ncredential_process = {script}\n"))
         for program in ("resume", "suspend"):
-            self.one_complaint(self.run_program(program, "aws-c5-0"), "ERROR - .*credential_process of profile .default.: exit status 3: the vault is sealed", 1)
+            self.one_complaint(self.run_program(program, "aws-c5-0"), "ERROR - .*credential_process of profile "
+                               ".default.: exit status 3: the vault is sealed", 1)
         self.nothing_started()
 
     def test_a_web_identity(self):
@@ -112,7 +115,8 @@ class Credentials(BlackboxTest):
         self.assertEqual(self.cloud.calls("ContainerCredentials"), 3)
 
     def imds(self):
-        self.variables(AWS_EC2_METADATA_DISABLED=None, AWS_EC2_METADATA_SERVICE_ENDPOINT=self.cloud.endpoint + "/imds/head")
+        self.variables(AWS_EC2_METADATA_DISABLED=None,
+                       AWS_EC2_METADATA_SERVICE_ENDPOINT=self.cloud.endpoint + "/imds/head")
 
     def test_the_role_of_the_head_node(self):
         self.imds()
@@ -145,7 +149,7 @@ class Credentials(BlackboxTest):
     def test_keys_that_stay_wrong_end_in_one_line(self):
         self.imds()
         self.cloud.fault("DescribeInstances", "error", code="RequestExpired", message="Request has expired.", count=-1)
-        self.one_complaint(self.suspend("aws-c5-0"), "ERROR - aws-c5: RequestExpired: DescribeInstances in us-east-1", 1)
+        self.one_complaint(self.suspend("aws-c5-0"), "aws-c5: RequestExpired: DescribeInstances in us-east-1", 1)
 
     def test_a_metadata_service_that_is_silent_is_named(self):
         self.variables(AWS_EC2_METADATA_DISABLED=None, AWS_EC2_METADATA_SERVICE_ENDPOINT="http://127.0.0.1:1")

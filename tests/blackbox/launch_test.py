@@ -24,7 +24,8 @@ class Launch(BlackboxTest):
         fleets = self.calls(FLEET)
         self.assertEqual(len(fleets), 1)
         request = fleets[0]
-        self.assertEqual((request["TargetCapacitySpecification.TotalTargetCapacity"], request["Type"]), ("4", "instant"))
+        self.assertEqual(request["TargetCapacitySpecification.TotalTargetCapacity"], "4")
+        self.assertEqual(request["Type"], "instant")
         in_request = {request[key]: request[key.replace(".Key", ".Value")] for key in request
                       if re.fullmatch(r"TagSpecification\.1\.Tag\.\d+\.Key", key)}
         launch = in_request.pop(LAUNCH_TAG)

@@ -76,7 +76,8 @@ class Suspend(BlackboxTest):
     def test_of_more_than_a_batch_one_that_can_not_be_ended_holds_up_no_other(self):
         count = 620
         self.configure(group(nodes=count),
-                       RequestLimits={action: {"Burst": 1e6, "PerSecond": 1e6} for action in (END, "DescribeInstances")})
+                       RequestLimits={action: {"Burst": 1e6, "PerSecond": 1e6} for action in
+                                      (END, "DescribeInstances")})
         ids = self.ours(count)
         self.cloud.change({"id": ids[7]}, termination_protection=True)
         result = self.suspend(f"aws-c5-[0-{count - 1}]")
@@ -88,7 +89,7 @@ class Suspend(BlackboxTest):
 
     def test_one_that_vanishes_in_between_is_done_and_holds_up_no_other(self):
         self.resumed("aws-c5-[0-3]")
-        self.cloud.fault(END, "error", code="InvalidInstanceID.NotFound", message="The instance ID 'i-1' does not exist")
+        self.cloud.fault(END, "error", code="InvalidInstanceID.NotFound", message="'i-1' does not exist")
         result = self.suspend("aws-c5-[0-3]")
         self.assertEqual((result.status, messages(result.err, "ERROR")), (0, []))
         self.assertEqual(self.alive(), [])
@@ -120,7 +121,7 @@ class Suspend(BlackboxTest):
         self.resumed("aws-c5-0")
         self.cloud.fault(END, "error", code="UnauthorizedOperation", status=403)
         result = self.suspend("aws-c5-0")
-        self.one_complaint(result, "ERROR - Failed to terminate instance aws-c5-0 i-[0-9a-f]+.*UnauthorizedOperation", 1)
+        self.one_complaint(result, "Failed to terminate instance aws-c5-0 i-[0-9a-f]+.*UnauthorizedOperation", 1)
         self.assertEqual(self.names_alive(), ["aws-c5-0"])
         self.cloud.change(self.cloud.instance_of("aws-c5-0"), age_seconds=1000)
         self.show_nodes(NODES)
