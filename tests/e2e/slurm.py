@@ -107,8 +107,10 @@ class SlurmCommands:
         wait_until(reached, lambda: f"job {job_id} is not {state}: {self.job(job_id)}", timeout)
 
     def start_requeued_now(self, job_id):
-        """Spares a requeued job the rest of its waiting time."""
-        self.scontrol("update", f"jobid={job_id}", "starttime=now")
+        """Spares a requeued job the rest of its waiting time, unless it has started already."""
+        result = self.run("scontrol", "update", f"jobid={job_id}", "starttime=now", check=False)
+        if result.returncode != 0 and "no longer pending" not in result.stdout + result.stderr:
+            raise AssertionError(result.stdout + result.stderr)
 
     def wait_for_nodes(self, hostlist, condition, what, timeout=60):
         """Waits until `condition(node)` holds for every node of the list at once. Returns them."""
