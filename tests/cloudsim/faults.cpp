@@ -38,8 +38,8 @@ FaultKind kind_of(std::string_view name) {
 }
 
 void refuse_unknown_keys(const nlohmann::json& rule) {
-  constexpr std::array kKeys{"action", "kind",    "count", "skip", "probability", "match",
-                             "status", "message", "code",  "ms",   "field",       "delivered"};
+  static constexpr std::array kKeys{"action", "kind",    "count", "skip", "probability", "match",
+                                    "status", "message", "code",  "ms",   "field",       "delivered"};
   for (const auto& [key, value] : rule.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       throw std::invalid_argument("unknown key \"" + key + "\" in a fault");

@@ -13,8 +13,8 @@ namespace cloudsim {
 
 namespace {
 
-constexpr std::size_t kMaxHead = 64 * 1024;
-constexpr std::size_t kMaxBody = 64 * 1024 * 1024;
+constexpr std::size_t kMaxHead = std::size_t{64} << 10U;
+constexpr std::size_t kMaxBody = std::size_t{64} << 20U;
 
 std::string lower(std::string_view text) {
   std::string out(text);

@@ -13,7 +13,7 @@ bool TokenBucket::take(double count, TimePoint now) {
   }
   used_ = true;
   last_ = now;
-  constexpr double kRoundingError = 1e-9;
+  static constexpr double kRoundingError = 1e-9;
   if (tokens_ + kRoundingError < count) {
     return false;
   }

@@ -218,10 +218,8 @@ Outcome fill(Cloud& cloud, const std::vector<const Pool*>& pools, const Demand& 
 }
 
 std::vector<const Pool*> ordered(const std::vector<Pool>& pools, const Demand& demand) {
-  std::vector<const Pool*> out;
-  for (const auto& pool : pools) {
-    out.push_back(&pool);
-  }
+  std::vector<const Pool*> out(pools.size());
+  std::transform(pools.begin(), pools.end(), out.begin(), [](const auto& pool) { return &pool; });
   if (demand.strategy.ends_with("prioritized")) {
     std::stable_sort(out.begin(), out.end(),
                      [](const auto* left, const auto* right) { return left->priority < right->priority; });

@@ -189,10 +189,10 @@ std::vector<Instance*> named_instances(const Call& call, const std::vector<std::
 
 void write_tags(XmlWriter& xml, const Tags& tags) {
   xml.element("tagSet", [&] {
-    for (const auto& [key, value] : tags) {
+    for (const auto& tag : tags) {
       xml.element("item", [&] {
-        xml.text("key", key);
-        xml.text("value", value);
+        xml.text("key", tag.first);
+        xml.text("value", tag.second);
       });
     }
   });

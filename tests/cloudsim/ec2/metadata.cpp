@@ -46,7 +46,7 @@ std::string joined_keys(const Tags& tags) {
   return out;
 }
 
-std::optional<std::string> tag_item(const Instance& instance, std::string key) {
+std::optional<std::string> tag_item(const Instance& instance, const std::string& key) {
   if (!instance.metadata_tags) {
     return std::nullopt;
   }
@@ -162,7 +162,7 @@ HttpReply Metadata::handle(const HttpRequest& request) {
     return not_found();
   }
   const std::string field(item.substr(kMetadata.size()));
-  constexpr std::string_view kTags = "tags/instance";
+  static constexpr std::string_view kTags = "tags/instance";
   if (field.starts_with(kTags)) {
     const auto value = tag_item(instance, field.substr(std::min(field.size(), kTags.size() + 1)));
     return value ? reply(200, *value) : not_found();

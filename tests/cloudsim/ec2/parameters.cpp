@@ -3,6 +3,7 @@
 #include "ec2/parameters.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <unordered_map>
 
@@ -20,9 +21,9 @@ struct KnownNames {
   const char* names;
 };
 
-constexpr KnownNames kKnownNames[] = {
+constexpr auto kKnownNames = std::to_array<KnownNames>({
 #include "ec2/parameter_names.inc"
-};
+});
 
 using NameSet = std::unordered_set<std::string_view>;
 

@@ -10,16 +10,18 @@ namespace cloudsim::ec2 {
 
 namespace {
 
+void write_state(XmlWriter& xml, std::string_view element, InstanceState state) {
+  xml.element(element, [&] {
+    xml.text("code", std::to_string(static_cast<int>(state)));
+    xml.text("name", name_of(state));
+  });
+}
+
 void write_change(XmlWriter& xml, const Instance& instance, InstanceState before) {
   xml.element("item", [&] {
     xml.text("instanceId", instance.id);
-    for (const auto& [element, state] :
-         {std::pair{"currentState", instance.state}, std::pair{"previousState", before}}) {
-      xml.element(element, [&] {
-        xml.text("code", std::to_string(static_cast<int>(state)));
-        xml.text("name", name_of(state));
-      });
-    }
+    write_state(xml, "currentState", instance.state);
+    write_state(xml, "previousState", before);
   });
 }
 
