@@ -93,8 +93,12 @@ class Signals(BlackboxTest):
         for instance in self.alive():
             if not instance["tags"].get("Name"):
                 self.cloud.change(instance, age_seconds=1000)
-        self.assertEqual(self.run_program("change_state").status, 0)
-        self.assertEqual(self.names_alive(), NODES)
+
+        def only_the_nodes_live():  # it takes two passes, in different seconds
+            self.assertEqual(self.run_program("change_state").status, 0)
+            return self.names_alive() == NODES
+
+        processes.wait_until(only_the_nodes_live, lambda: f"alive: {self.names_alive()}")
 
 
 class Arguments(BlackboxTest):
