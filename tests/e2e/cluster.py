@@ -202,9 +202,9 @@ class Cluster(SlurmCommands):
         path = self.folder / "log" / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def print_logs(self, lines=60):
-        for path in sorted((self.folder / "log").glob("**/*")):
-            logs_elsewhere = path.suffix == ".out" and path.with_suffix(".log").exists()
+    def print_logs(self, lines=int(os.environ.get("BURST_E2E_LINES", 60))):
+        for path in sorted([*(self.folder / "log").glob("**/*"), *self.folder.glob("job-*.out")]):
+            logs_elsewhere = path.parent.name == "log" and path.suffix == ".out" and path.with_suffix(".log").exists()
             if path.is_file() and path.stat().st_size and not logs_elsewhere:
                 tail = path.read_text(errors="replace").splitlines()[-lines:]
                 print(f"--- {path.name}", *tail, sep="\n", file=sys.stderr)

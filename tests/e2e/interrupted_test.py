@@ -5,16 +5,17 @@ import unittest
 
 import processes
 from cloudsim import Cloudsim
+from cluster import Cluster
 from scenario import OFF, Scenario
 
 NODES = "aws-c5-[0-1]"
 
 
 class Interrupted(Scenario):
-    def start_slow_launch(self, cluster, ms=3000):
+    def start_slow_launch(self, cluster, ms=3000, script="srun hostname"):
         """A job of two nodes whose machines exist while resume still waits for CreateFleet's reply. Returns its id."""
         cluster.cloud.fault("CreateFleet", "slow", ms=ms)
-        job = cluster.sbatch("srun hostname", 2, f"--nodelist={NODES}")
+        job = cluster.sbatch(script, 2, f"--nodelist={NODES}")
         self.wait_for_instances(cluster, 2)
         cluster.wait_for_state(NODES, "POWERING_UP")
         self.assertEqual({i["tags"].get("Name") for i in self.instances(cluster)}, {None})
@@ -30,7 +31,7 @@ class Interrupted(Scenario):
         processes.wait_until(completed, lambda: f"{cluster.job(job)} {cluster.nodes()}", 100, interval=0.2)
         self.assert_machines(cluster, NODES)
         self.assertEqual({node.state for node in cluster.nodes("aws-c5-[2-3]").values()}, {OFF})
-        self.assertEqual(len(cluster.job_output(job).split()), 2)
+        self.assertEqual(len(set(cluster.srun("hostname", nodes=2, options=[f"--nodelist={NODES}"]).split())), 2)
         self.power_down(cluster, NODES)
 
     def test_power_down_force_during_a_resume_leaves_no_instance_and_usable_nodes(self):
@@ -48,22 +49,23 @@ class Interrupted(Scenario):
             self.finish(cluster, job)
             self.assertEqual(len(self.all_instances(cluster)), 4)
 
-    def test_a_restart_of_slurmctld_during_a_resume_doubles_and_loses_nothing(self):
+    def interrupt_slurmctld(self, restart):
         with self.cluster(cloud=Cloudsim(boot_ms=1000), slurm={"ResumeTimeout": 15}) as cluster:
-            job = self.start_slow_launch(cluster)
-            cluster.restart_slurmctld()
+            # No srun: Slurm 22.05 forgets the addresses of a job that is CONFIGURING while slurmctld restarts.
+            job = self.start_slow_launch(cluster, script="hostname")
+            restart(cluster)
             cluster.start_change_state()
             self.finish(cluster, job)
             self.assertEqual(set(cluster.stop_change_state()), {0})
 
+    def test_a_restart_of_slurmctld_during_a_resume_doubles_and_loses_nothing(self):
+        self.interrupt_slurmctld(Cluster.restart_slurmctld)
+
     def test_a_killed_slurmctld_during_a_resume_doubles_and_loses_nothing(self):
-        with self.cluster(cloud=Cloudsim(boot_ms=1000), slurm={"ResumeTimeout": 15}) as cluster:
-            job = self.start_slow_launch(cluster)
+        def kill(cluster):
             cluster.kill_slurmctld()
             cluster.start_slurmctld()
-            cluster.start_change_state()
-            self.finish(cluster, job)
-            self.assertEqual(set(cluster.stop_change_state()), {0})
+        self.interrupt_slurmctld(kill)
 
     def test_what_a_resume_killed_in_CreateFleet_has_launched_is_ended_and_the_job_runs(self):
         with self.cluster() as cluster:
