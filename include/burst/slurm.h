@@ -18,6 +18,7 @@ namespace burst {
 
 struct SlurmVersion {
   int major = 0, minor = 0, micro = 0;  ///< 22.05.8
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 finds a zero in the defaulted comparison
   auto operator<=>(const SlurmVersion&) const = default;
 };
 
@@ -89,6 +90,8 @@ struct NodeAddress {
 
 /// What a node is told to become. Before Slurm 22.05 power_down_force is sent as DOWN, then POWER_DOWN.
 enum class StateChange { down, idle, resume, undrain, power_up, power_down, power_down_force };
+/// As scontrol takes it: `POWER_DOWN_FORCE`.
+std::string_view to_string(StateChange change);
 
 /// Reads and updates Slurm by its own commands. Every failure throws Error with what scontrol said; a timed-out update
 /// may have happened, all are safe to repeat. Counts its own runs (for the bench and --dry-run).

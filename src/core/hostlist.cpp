@@ -148,7 +148,7 @@ class Expander {
       if (count > kMaxNames) break;
     }
     if (count > kMaxNames - names_.size()) fail(at_, fmt::format("more than {} names", kMaxNames));
-    if (length > (kMaxBytes - bytes_) / count) fail(at_, "too long in all");
+    if (length * count > kMaxBytes - bytes_) fail(at_, "too long in all");
     bytes_ += length * count;
     if (count > names_.size()) names_.reserve(names_.size() + count);  // smaller ones: the vector doubles by itself
   }

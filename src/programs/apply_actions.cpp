@@ -16,26 +16,6 @@ namespace {
 /// Shorter than what Slurm keeps of a comment, so that one which stands already is known again.
 constexpr std::size_t kCommentLimit = 200;
 
-constexpr std::string_view name_of(StateChange change) {
-  switch (change) {
-    case StateChange::down:
-      return "DOWN";
-    case StateChange::idle:
-      return "IDLE";
-    case StateChange::resume:
-      return "RESUME";
-    case StateChange::undrain:
-      return "UNDRAIN";
-    case StateChange::power_up:
-      return "POWER_UP";
-    case StateChange::power_down:
-      return "POWER_DOWN";
-    case StateChange::power_down_force:
-      return "POWER_DOWN_FORCE";
-  }
-  return "?";
-}
-
 /// Runs one batch; a failure is logged and remembered.
 void attempt(Applied& applied, Log& log, std::string_view doing, const std::function<void()>& work) {
   try {
@@ -65,10 +45,10 @@ void set_states(std::span<const Action> actions, Suite& suite, Applied& applied)
     const auto& nodes = batch.second;
     const StateChange change = batch.first.first;
     const std::string& reason = batch.first.second;
-    attempt(applied, suite.services.log, fmt::format("Failed to set nodes to state {}", name_of(change)), [&] {
+    attempt(applied, suite.services.log, fmt::format("Failed to set nodes to state {}", to_string(change)), [&] {
       suite.slurm.set_state(nodes, change, reason);
       for (const auto& node : nodes)
-        suite.services.log.info(fmt::format("Set node {} to state {}", node, name_of(change)));
+        suite.services.log.info(fmt::format("Set node {} to state {}", node, to_string(change)));
     });
   }
 }
@@ -143,7 +123,7 @@ std::string describe_action(const Action& action) {
       return fmt::format("{} {}: update NodeAddr to {}, NodeHostName to {}", action.row, action.node, action.address,
                          action.hostname);
     case ActionKind::set_state:
-      return fmt::format("{} {}: set to {}{}", action.row, action.node, name_of(action.change), reason);
+      return fmt::format("{} {}: set to {}{}", action.row, action.node, to_string(action.change), reason);
     case ActionKind::end_machine:
       return fmt::format("{} {}: end machine {}{}", action.row, action.node.empty() ? "(no node)" : action.node,
                          action.machine_id, reason);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's node states and versions as text: both generations of names.
+// Slurm's node states, state changes and versions as text: both generations of names.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -183,6 +183,26 @@ std::optional<SlurmVersion> parse_slurm_version(std::string_view text) {
     at = std::min(text.find_first_not_of("0123456789.", at), text.size());
   }
   return std::nullopt;
+}
+
+std::string_view to_string(StateChange change) {
+  switch (change) {
+    case StateChange::down:
+      return "DOWN";
+    case StateChange::idle:
+      return "IDLE";
+    case StateChange::resume:
+      return "RESUME";
+    case StateChange::undrain:
+      return "UNDRAIN";
+    case StateChange::power_up:
+      return "POWER_UP";
+    case StateChange::power_down:
+      return "POWER_DOWN";
+    case StateChange::power_down_force:
+      return "POWER_DOWN_FORCE";
+  }
+  return "";
 }
 
 }  // namespace burst

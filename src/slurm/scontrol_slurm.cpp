@@ -23,26 +23,6 @@ constexpr std::size_t kMaxArgument = 100'000;
 constexpr std::size_t kReasonLimit = 240;
 constexpr SlurmVersion kFirstWithForce{22, 5, 0};
 
-std::string_view state_word(StateChange change) {
-  switch (change) {
-    case StateChange::down:
-      return "DOWN";
-    case StateChange::idle:
-      return "IDLE";
-    case StateChange::resume:
-      return "RESUME";
-    case StateChange::undrain:
-      return "UNDRAIN";
-    case StateChange::power_up:
-      return "POWER_UP";
-    case StateChange::power_down:
-      return "POWER_DOWN";
-    case StateChange::power_down_force:
-      return "POWER_DOWN_FORCE";
-  }
-  return "";
-}
-
 /// The command as one would type it, cut: node lists can be long.
 std::string command_line(const std::vector<std::string>& argv) {
   std::string line;
@@ -226,11 +206,11 @@ void ScontrolSlurm::set_state(std::span<const NodeName> nodes, StateChange chang
   // Slurm sets no node DOWN without a reason.
   if (line.empty() && (two_steps || change == StateChange::down)) line = "burst:down";
   if (!two_steps) {
-    update_nodes(names, std::string(state_word(change)), line);
+    update_nodes(names, std::string(to_string(change)), line);
     return;
   }
   for_each_part(2, [&](std::size_t step) {
-    update_nodes(names, std::string(state_word(step == 0 ? StateChange::down : StateChange::power_down)),
+    update_nodes(names, std::string(to_string(step == 0 ? StateChange::down : StateChange::power_down)),
                  step == 0 ? line : std::string());
   });
 }
