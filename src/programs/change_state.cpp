@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "burst/error.h"
+#include "core/group_timeouts.h"
 
 namespace burst {
 namespace {
@@ -25,9 +26,10 @@ struct GroupPass {
   std::vector<SlurmNode> nodes;
 };
 
-Policy make_policy(const Suite& suite) {
-  return {suite.config.timing, suite.slurm_conf.suspend_timeout, suite.slurm_conf.resume_timeout,
-          suite.slurm_conf.kill_wait, suite.slurm_conf.unkillable_step_timeout};
+Policy make_policy(const NodeGroup& group, const Suite& suite) {
+  const GroupTimeouts timeouts = group_timeouts(suite.config, group, suite.slurm_conf);
+  return {suite.config.timing, timeouts.suspend, timeouts.resume, suite.slurm_conf.kill_wait,
+          suite.slurm_conf.unkillable_step_timeout};
 }
 
 /// Does it for each group, side by side; false when one failed.
@@ -89,7 +91,7 @@ bool mend_group(GroupPass& pass, bool dry_run, Suite& suite) {
     const std::string key = pass.group->key();
     const GroupMemory memory = parse_group_memory(suite.state.read_memory(key));
     const auto now = std::chrono::floor<std::chrono::seconds>(suite.services.clock.now());
-    const Decision decision = decide(make_view(pass, suite.journal), make_policy(suite), now, memory);
+    const Decision decision = decide(make_view(pass, suite.journal), make_policy(*pass.group, suite), now, memory);
     if (dry_run) {
       for (const auto& action : decision.actions) suite.out << describe_action(action) << "\n";
       return;

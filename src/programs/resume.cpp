@@ -14,6 +14,7 @@
 #include "burst/hostlist.h"
 #include "burst/text.h"
 #include "core/group_memory.h"
+#include "core/group_timeouts.h"
 #include "core/launch_plan.h"
 #include "core/reconcile.h"
 
@@ -77,7 +78,7 @@ class GroupResume {
 
   void print_plan() {
     const auto machines = suite_.provider(*part_.group)->list();
-    const Work work = divide(part_.nodes, machines, now(), suite_.slurm_conf.resume_timeout);
+    const Work work = divide(part_.nodes, machines, now(), resume_timeout());
     for (const auto& outcome : work.adopted)
       suite_.out << fmt::format("{}: has machine {}, would adopt it\n", outcome.node, outcome.machine.id);
     for (const auto& machine : work.leftovers)
@@ -103,6 +104,9 @@ class GroupResume {
   bool slurm_knows_ = true;  ///< every update of Slurm went through
   bool exhausted_ = false;   ///< no capacity or no quota
 
+  std::chrono::seconds resume_timeout() const {
+    return group_timeouts(suite_.config, *part_.group, suite_.slurm_conf).resume;
+  }
   std::chrono::sys_seconds now() const { return std::chrono::floor<std::chrono::seconds>(suite_.services.clock.now()); }
 
   void start_under_lock() {
@@ -117,7 +121,7 @@ class GroupResume {
       return;
     }
     provider_ = suite_.provider(*part_.group);
-    Work work = divide(part_.nodes, provider_->list(), now(), suite_.slurm_conf.resume_timeout);
+    Work work = divide(part_.nodes, provider_->list(), now(), resume_timeout());
     outcomes_ = end_leftovers(work);
     if (!work.adopted.empty()) tell_addresses(work.adopted);
     outcomes_.insert(outcomes_.end(), work.adopted.begin(), work.adopted.end());

@@ -212,6 +212,13 @@ TEST_F(Resume, AdoptsAMachineJustYoungerThanResumeTimeout) {
   EXPECT_TRUE(node_cloud.starts == 0 && node_cloud.stops == 0);
 }
 
+TEST_F(Resume, AdoptsAMachineYoungerThanItsPartitionsOwnResumeTimeout) {
+  config.partitions[0].options = {{"ResumeTimeout", "900"}};
+  cloud.add_machine(kNode, "aws-node-0", kResumeTimeout + seconds{60});
+  EXPECT_EQ(run("aws-node-0"), kDone);
+  EXPECT_TRUE(node_cloud.starts == 0 && node_cloud.stops == 0);
+}
+
 TEST_F(Resume, StartsNoSecondMachineWhenALeftoverCanNotBeEnded) {
   const std::string leftover = cloud.add_machine(kNode, "aws-node-0", seconds{10'000}).id;
   node_cloud.cannot_end = {leftover};

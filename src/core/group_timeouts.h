@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slurm's timeouts as they hold for one node group.
+#pragma once
+
+#include <chrono>
+
+#include "burst/config.h"
+#include "burst/slurm.h"
+
+namespace burst {
+
+struct GroupTimeouts {
+  std::chrono::seconds resume, suspend;
+};
+
+/// PartitionOptions' ResumeTimeout and SuspendTimeout (a partition may have its own since Slurm 21.08), else
+/// slurm.conf's. A value that is no number of seconds is slurm.conf's; INFINITE is a day.
+GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const SlurmConf& slurm_conf);
+
+}  // namespace burst

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/group_timeouts.h"
+
+#include <gtest/gtest.h>
+
+namespace burst {
+namespace {
+
+using std::chrono::seconds;
+
+class GroupTimeoutsTest : public testing::Test {
+ protected:
+  GroupTimeouts of(SlurmOptions options) {
+    Config config;
+    config.partitions.push_back({"other", {}, {{"ResumeTimeout", "7"}}});
+    config.partitions.push_back({"aws", {}, std::move(options)});
+    NodeGroup group;
+    group.partition = "aws";
+    SlurmConf slurm_conf;
+    slurm_conf.resume_timeout = seconds{300};
+    slurm_conf.suspend_timeout = seconds{30};
+    return group_timeouts(config, group, slurm_conf);
+  }
+};
+
+TEST_F(GroupTimeoutsTest, AreSlurmConfsWithoutOptionsOfThePartition) {
+  EXPECT_EQ(of({}).resume, seconds{300});
+  EXPECT_EQ(of({{"MaxTime", "60"}}).suspend, seconds{30});
+}
+
+TEST_F(GroupTimeoutsTest, AreThePartitionsWhereItHasThem) {
+  EXPECT_EQ(of({{"resumetimeout", "900"}}).resume, seconds{900});
+  EXPECT_EQ(of({{"SuspendTimeout", "120"}}).suspend, seconds{120});
+}
+
+TEST_F(GroupTimeoutsTest, ADayIsAsGoodAsForEver) {
+  EXPECT_EQ(of({{"ResumeTimeout", "INFINITE"}}).resume, seconds{86400});
+}
+
+TEST_F(GroupTimeoutsTest, WhatIsNoNumberIsSlurmConfs) {
+  for (const char* text : {"", "ten", "10m", "-5", "0"})
+    EXPECT_EQ(of({{"ResumeTimeout", text}}).resume, seconds{300}) << text;
+}
+
+}  // namespace
+}  // namespace burst
