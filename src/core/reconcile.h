@@ -21,7 +21,7 @@ struct Policy {
   std::chrono::seconds suspend_timeout{30}, resume_timeout{60}, kill_wait{30}, unkillable_step_timeout{60};
 };
 
-/// One node group as seen in this pass. Slurm's nodes were read before the machines were listed.
+/// One node group as seen in this pass. Slurm and the cloud were read within a second or so.
 struct GroupView {
   const NodeGroup& group;
   std::span<const SlurmNode> nodes;        ///< those of this group, ids beyond MaxNodes included

@@ -133,15 +133,24 @@ int change_state(bool dry_run, Suite& suite) {
   std::vector<GroupPass> passes;
   for (const NodeGroup* group : suite.config.groups()) passes.emplace_back().group = group;
 
-  // In this order a launch that ends meanwhile is seen as a whole: no resume starts anything once the locks are held,
-  // and what Slurm knew before its machines were listed can't be newer than they are.
+  // Once the locks are held none of our programs starts or ends a machine, so Slurm and the clouds can be read side by
+  // side: what changes between the two reads is their own doing, and the graces of the tables outlast that second.
   bool complete = true;
   if (!dry_run) {
     complete = for_each_group(passes, [&](GroupPass& pass) { return lock_group(pass, suite); });
     std::erase_if(passes, [](const GroupPass& pass) { return !pass.lock; });
   }
-  if (!read_nodes(passes, suite)) return kFailed;
-  complete = for_each_group(passes, [&](GroupPass& pass) { return list_machines(pass, suite); }) && complete;
+  bool slurm_read = false;
+  bool clouds_read = false;
+  run_side_by_side(2, [&](std::size_t i) {
+    if (i == 0) {
+      slurm_read = read_nodes(passes, suite);
+    } else {
+      clouds_read = for_each_group(passes, [&](GroupPass& pass) { return list_machines(pass, suite); });
+    }
+  });
+  if (!slurm_read) return kFailed;
+  complete = complete && clouds_read;
   for (auto& pass : passes) {
     if (pass.machines && !mend_group(pass, dry_run, suite)) complete = false;
   }

@@ -2,6 +2,8 @@
 // The reconciler's pass: what it reads, in which order, what it does with a decision, and when it keeps its hands off.
 #include "programs/change_state.h"
 
+#include <latch>
+
 #include "core/group_memory.h"
 #include "programs/programs_fixture.h"
 
@@ -64,12 +66,17 @@ TEST_F(ChangeState, IsQuietAgainAfterItHasMended) {
   EXPECT_EQ(slurm.updates(), 0);
 }
 
-TEST_F(ChangeState, ReadsSlurmAfterItHasTheLocksAndBeforeItListsMachines) {
-  int reads = -1;
-  node_cloud.before_list = [&] { reads = slurm.reads; };
-  slurm.before_read = [&] { EXPECT_THAT(state.held(), UnorderedElementsAre(kNode, kGpu, kBig)); };
+TEST_F(ChangeState, ReadsSlurmAndTheCloudsSideBySideUnderTheLocks) {
+  std::latch both(2);  // one after the other would wait here for ever
+  slurm.before_read = [&] {
+    both.arrive_and_wait();
+    EXPECT_THAT(state.held(), UnorderedElementsAre(kNode, kGpu, kBig));
+  };
+  node_cloud.before_list = [&] {
+    both.arrive_and_wait();
+    EXPECT_THAT(state.held(), UnorderedElementsAre(kNode, kGpu, kBig));
+  };
   EXPECT_EQ(run(), kDone);
-  EXPECT_EQ(reads, 1);
 }
 
 // Mending
