@@ -114,9 +114,9 @@ def comparison_table(ours, theirs):
         lines.append([row.work, str(row.nodes), milliseconds(row.wall()), milliseconds(other.wall()),
                       f"{other.wall() / row.wall():.1f}", milliseconds(row.cpu()), milliseconds(other.cpu()),
                       f"{other.cpu() / row.cpu():.1f}", f"{row.peak_mib():.1f}", f"{other.peak_mib():.1f}",
-                      f"{row.slurm_runs} / {other.slurm_runs}", other.problem or "-"])
+                      f"{row.slurm_runs} / {other.slurm_runs}"])
     return _markdown(["work", "nodes", "wall ms", "Python", "ratio", "CPU ms", "Python", "ratio", "peak MiB", "Python",
-                      "Slurm commands", "Python's result"], lines)
+                      "Slurm commands"], lines)
 
 
 def hostlist_table(results):
