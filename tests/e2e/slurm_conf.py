@@ -24,7 +24,9 @@ QUICK = {
     "SlurmdTimeout": 10,
     "SlurmctldTimeout": 10,
     "KillWait": 2,
-    "MessageTimeout": 10,
+    # slurmctld 22.05 answers nobody for 10 s while it tries to resolve the name of a node that has no address (a requeue
+    # talks to the job's nodes); with the default of 10 s commands would fail of it.
+    "MessageTimeout": 25,
     "MinJobAge": 300,
     "ReturnToService": 2,
     "DebugFlags": "Power,NO_CONF_HASH",  # node.conf is meant to differ
