@@ -13,11 +13,11 @@ namespace {
 
 /// Ranges as wide as Slurm takes them: the nodes of a big job.
 std::string wide_ranges(std::int64_t count) {
-  constexpr std::int64_t kWidest = 65536;
+  constexpr std::int64_t widest = 65536;
   std::string list = "aws-node-[";
-  for (std::int64_t first = 0; first < count; first += kWidest) {
+  for (std::int64_t first = 0; first < count; first += widest) {
     if (first > 0) list += ',';
-    list += std::to_string(first) + "-" + std::to_string(std::min(first + kWidest, count) - 1);
+    list += std::to_string(first) + "-" + std::to_string(std::min(first + widest, count) - 1);
   }
   return list + "]";
 }
@@ -36,13 +36,13 @@ using MakeList = std::string (*)(std::int64_t);
 
 void expand(benchmark::State& state, MakeList make) {
   const std::string list = make(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(burst::expand_hostlist(list));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(burst::expand_hostlist(list));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
 void fold(benchmark::State& state, MakeList make) {
   const std::vector<std::string> names = burst::expand_hostlist(make(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(burst::fold_hostlist(names));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(burst::fold_hostlist(names));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
