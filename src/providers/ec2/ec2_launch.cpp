@@ -39,12 +39,6 @@ NodeOutcome pending(const NodeName& node, const std::string& instance_id) {
   return outcome;
 }
 
-std::size_t count_machines(const std::vector<FleetBatch>& batches) {
-  std::size_t count = 0;
-  for (const auto& batch : batches) count += batch.instance_ids.size();
-  return count;
-}
-
 }  // namespace
 
 std::string Ec2Provider::new_launch_id() { return fmt::format("sb-{:016x}", random_.next()); }
@@ -198,7 +192,7 @@ std::vector<NodeOutcome> Ec2Provider::await_addresses(std::vector<FleetBatch>& b
   for (const auto& batch : batches) {
     for (std::size_t i = 0; i < batch.instance_ids.size(); ++i) waiting.emplace(batch.instance_ids[i], batch.nodes[i]);
   }
-  const std::size_t total = count_machines(batches);
+  const std::size_t total = waiting.size();
   std::vector<NodeOutcome> outcomes;
   const auto end = clock_.steady_now() + kAddressPatience;
   std::chrono::milliseconds pause{100};

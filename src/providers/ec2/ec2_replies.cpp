@@ -101,6 +101,4 @@ bool is_whole(std::string_view xml, std::string_view action) {
   return end != std::string_view::npos && xml.substr(0, end + 1).ends_with(fmt::format("</{}Response>", action));
 }
 
-bool is_gone(const Instance& instance) { return instance.state == "terminated"; }
-
 }  // namespace burst::ec2

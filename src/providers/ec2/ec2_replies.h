@@ -51,7 +51,4 @@ std::optional<ErrorReply> parse_error(std::string_view xml);
 /// Whether a 200 reply is whole: it closes the element of its action.
 bool is_whole(std::string_view xml, std::string_view action);
 
-/// Whether EC2 counts the instance as alive or not gone yet (not `terminated`).
-bool is_gone(const Instance& instance);
-
 }  // namespace burst::ec2
