@@ -107,16 +107,7 @@ bool mend_group(GroupPass& pass, bool dry_run, Suite& suite) {
 
 /// Finishes what dead launches left unnamed. It may take minutes: without any group's lock.
 bool name_machines(GroupPass& pass, Suite& suite) {
-  if (!pass.machines) return true;
-  bool complete = true;
-  const auto fault = fault_of(*pass.group, suite.services.log, [&] {
-    for (const auto& failed : pass.provider->finish()) {
-      suite.services.log.error(fmt::format("Failed to tag node {} {} - {}: {}", failed.node, failed.machine.id,
-                                           failed.code, failed.message));
-      complete = false;
-    }
-  });
-  return !fault && complete;
+  return !pass.machines || finish_naming(*pass.group, *pass.provider, suite.services.log);
 }
 
 }  // namespace

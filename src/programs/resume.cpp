@@ -72,7 +72,7 @@ class GroupResume {
     if (fault) refuse_the_rest(*fault);
     bool complete = report(outcomes_) && !fault;
     refuse(outcomes_);
-    if (provider_) complete = finish() && complete;
+    if (provider_) complete = finish_naming(*part_.group, *provider_, log_) && complete;
     return complete && slurm_knows_;
   }
 
@@ -247,18 +247,6 @@ class GroupResume {
   void close_group_now() {
     const auto nodes = suite_.slurm.nodes(expand_hostlist(part_.group->node_range()));
     apply_actions(close_group(nodes, memory_, now()), *provider_, suite_);
-  }
-
-  bool finish() {
-    bool complete = true;
-    const auto fault = fault_of(*part_.group, log_, [&] {
-      for (const auto& failed : provider_->finish()) {
-        log_.error(fmt::format("Failed to tag node {} {} - {}: {}", failed.node, failed.machine.id, failed.code,
-                               failed.message));
-        complete = false;
-      }
-    });
-    return !fault && complete;
   }
 };
 

@@ -70,4 +70,16 @@ std::optional<Fault> fault_of(const NodeGroup& group, Log& log, const std::funct
   return fault;
 }
 
+bool finish_naming(const NodeGroup& group, Provider& provider, Log& log) {
+  bool complete = true;
+  const auto fault = fault_of(group, log, [&] {
+    for (const auto& failed : provider.finish()) {
+      log.error(fmt::format("Failed to tag node {} {} - {}: {}", failed.node, failed.machine.id, failed.code,
+                            failed.message));
+      complete = false;
+    }
+  });
+  return !fault && complete;
+}
+
 }  // namespace burst

@@ -63,6 +63,9 @@ std::optional<Fault> fault_of(const std::function<void()>& work);
 /// Runs `work` and catches what it throws: an error line that names the group, and the fault; the other groups go on.
 std::optional<Fault> fault_of(const NodeGroup& group, Log& log, const std::function<void()>& work);
 
+/// Provider::finish(), without any lock: false, and an error line each, for machines that could not be named.
+bool finish_naming(const NodeGroup& group, Provider& provider, Log& log);
+
 /// What applying actions came to.
 struct Applied {
   bool complete = true;  ///< every action was carried out
