@@ -35,6 +35,9 @@ struct NodeGroup {
   LaunchStrategy strategy = LaunchStrategy::best_effort;
   /// The group's whole JSON object, for its provider's own keys; never null.
   std::shared_ptr<const nlohmann::ordered_json> settings;
+  /// What its provider wants of each partition that has it (ProviderKeys::partition_options).
+  SlurmOptions partition_needs;
+  bool reserve_before_expiry = false;  ///< ExpiryReservation: a maintenance reservation before a machine expires
   std::string location;  ///< where it stands, for messages: `"partitions.json": /Partitions/0/NodeGroups/1`
 
   std::string key() const { return partition + "-" + name; }
@@ -93,6 +96,10 @@ struct ProviderKeys {
   /// Checks a group's own keys; each problem's message begins with the JSON pointer below the group, `/SubnetIds/0:
   /// ...` (the loader puts file and group before it).
   std::vector<ConfigProblem> (*check)(const nlohmann::ordered_json& group) = nullptr;
+  /// Slurm options of a partition with such a group, ResumeTimeout of machines that queue: PartitionOptions win. May be
+  /// null.
+  SlurmOptions (*partition_options)(const nlohmann::ordered_json& group) = nullptr;
+  bool nodes_are_dns_labels = false;  ///< machines are called as their nodes: names have to be RFC 1035 labels
 };
 
 struct ConfigPaths {

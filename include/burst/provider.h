@@ -18,12 +18,21 @@ namespace burst {
 /// Takes nodes whose machines have addresses, while the provider still works on (naming machines, other launches).
 using StartedSink = std::function<void(std::span<const NodeOutcome>)>;
 
+/// How a provider wants its launches cut.
+struct LaunchNeeds {
+  bool by_job = false;          ///< a launch a job, whatever LaunchStrategy says: one job must not wait for another's
+  bool job_time_limit = false;  ///< Launch::job_time_limit is to be filled in
+};
+
 /// The machines of one node group. Idempotent by node name. A refused node is a value; only a call that failed as a
 /// whole (credentials, network, configuration) throws Error, and then no machine was started that is not in list().
 /// Not for use by two threads at once; the caller holds the group's lock where a function says so.
 class Provider {
  public:
   virtual ~Provider() = default;
+
+  /// Sends no request.
+  virtual LaunchNeeds launch_needs() const { return {}; }
 
   /// Starts a machine for each node; the caller knows that none of them has one (list()). One outcome a node, in any
   /// order. `started` gets each ready node once, as soon as its address is known. Needs the group's lock until it
@@ -41,7 +50,8 @@ class Provider {
   /// Ends machines by id: orphans and doubles. As stop(); the outcomes carry machine.id.
   virtual std::vector<NodeOutcome> stop_machines(std::span<const Machine> machines) = 0;
 
-  /// Every machine of this cluster and group that is not gone: named or not, `stopping` ones too.
+  /// Every machine of this cluster and group that is not gone: named or not, `stopping`, `queued` and `failed` ones
+  /// too. A request that holds no machine at all (its launch died) is a queued machine without a node.
   virtual std::vector<Machine> list() = 0;
 };
 

@@ -81,6 +81,15 @@ struct SlurmJob {
   std::string state;  ///< PENDING, CONFIGURING, RUNNING ...
   std::vector<NodeName> nodes;
   std::string comment;
+  std::optional<std::chrono::seconds> time_limit;  ///< nothing: unlimited, or the partition's
+};
+
+/// A reservation of ours: MAINT and IGNORE_JOBS.
+struct SlurmReservation {
+  std::string name;
+  std::vector<NodeName> nodes;
+  std::chrono::sys_seconds start{}, end{};
+  bool operator==(const SlurmReservation&) const = default;
 };
 
 struct NodeAddress {
