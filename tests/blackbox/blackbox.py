@@ -71,12 +71,16 @@ class BlackboxTest(unittest.TestCase):
     At the end of each test no process is left, and no secret stands in what the programs wrote."""
 
     @classmethod
+    def make_cloud(cls):
+        return Cloudsim(program=BINARIES / "cloudsim", boots=False, throttling=False)
+
+    @classmethod
     def setUpClass(cls):
         cls._home = tempfile.TemporaryDirectory(prefix="burst-blackbox-cloud-")
         folder = pathlib.Path(cls._home.name)
         for name in ("log", "run"):
             (folder / name).mkdir()
-        cls.cloud = Cloudsim(program=BINARIES / "cloudsim", boots=False, throttling=False)
+        cls.cloud = cls.make_cloud()
         cls.cloud.start(types.SimpleNamespace(folder=folder, environment=dict(os.environ)))
         cls.addClassCleanup(cls._home.cleanup)
         cls.addClassCleanup(cls.cloud.stop)
