@@ -13,11 +13,13 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/e2e"))
 from cloudsim import Cloudsim  # noqa: E402
 from cluster import Cluster, ec2_group, partition  # noqa: E402
+from gce import ComputeEngine, flex_group, gce_partition  # noqa: E402
 from processes import wait_until  # noqa: E402
 
 _TERMINAL = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 _COLOUR = _TERMINAL and "NO_COLOR" not in os.environ
 _SHOWN_NODES = 8
+_QUEUE_MS = 6000  # how long Google's queue is here
 _MEANING = {"~": "powered down", "#": "powering up", "%": "powering down", "!": "to be powered down", "*": "no answer"}
 
 
@@ -45,11 +47,52 @@ def state_colour(state):
     return "33" if state.endswith(("#", "!", "*")) else "32"
 
 
-class View:
-    """Nodes, instances and the job: redrawn in place on a terminal, else one line a change."""
+class Ec2:
+    """What the demo shows of EC2."""
 
-    def __init__(self, cluster, job, started):
-        self._cluster, self._job, self._started = cluster, job, started
+    name, machine, node = "EC2", "instance", "aws-c5"
+
+    def cloud(self):
+        return Cloudsim(boot_ms=1500, terminate_ms=1000)
+
+    def partition(self, nodes):
+        return partition("aws", ec2_group("c5", nodes))
+
+    def machines(self, cloud):
+        """{node: (id, state)}"""
+        return {instance["tags"].get("Name", ""): (instance["id"], instance["state"]) for instance in cloud.instances()}
+
+
+class FlexStart:
+    """What the demo shows of Compute Engine: the job's request waits in Google's queue before there are machines."""
+
+    name, machine, node = "Compute Engine", "Flex Start", "gce-h200"
+
+    def cloud(self):
+        return ComputeEngine(boot_ms=1500, terminate_ms=1000, gce={"accepted_ms": _QUEUE_MS})
+
+    def partition(self, nodes):
+        return gce_partition(flex_group("h200", nodes))
+
+    def machines(self, cloud):
+        found = {}
+        for mig in cloud.migs():
+            for request in mig["requests"]:
+                found.update({node: ("in Google's queue", request["state"]) for node in request["instances"]
+                              if request["state"] in ("CREATING", "ACCEPTED")})
+        for machine in cloud.machines():
+            found[machine["name"]] = (machine["zone"], machine["status"])
+        return found
+
+
+_PROVIDERS = {"aws": Ec2(), "gce": FlexStart()}
+
+
+class View:
+    """Nodes, machines and the job: redrawn in place on a terminal, else one line a change."""
+
+    def __init__(self, cluster, provider, job, started):
+        self._cluster, self._provider, self._job, self._started = cluster, provider, job, started
         self._drawn, self._last = 0, None
 
     def _look(self):
@@ -57,23 +100,20 @@ class View:
         for line in self._cluster.run("sinfo", "-h", "-N", "-o", "%N %t").stdout.splitlines():
             name, state = line.split()
             states[name] = state
-        instances = {}
-        for instance in self._cluster.cloud.instances():
-            instances.setdefault(instance["tags"].get("Name", ""), instance)
-        return states, instances, self._cluster.job_state(self._job)
+        return states, self._provider.machines(self._cluster.cloud), self._cluster.job_state(self._job)
 
     def update(self):
         """Looks again, shows it, and returns what it saw."""
-        states, instances, job = self._look()
+        states, machines, job = self._look()
         elapsed = time.monotonic() - self._started
-        self._draw(states, instances, job, elapsed) if _TERMINAL else self._report(states, instances, job, elapsed)
-        return states, instances, job
+        self._draw(states, machines, job, elapsed) if _TERMINAL else self._report(states, machines, job, elapsed)
+        return states, machines, job
 
-    def _draw(self, states, instances, job, elapsed):
-        lines = [paint(f"  {'node':<12}{'Slurm':<9}{'':<19}{'instance':<21}{'':<11}", "2")]
+    def _draw(self, states, machines, job, elapsed):
+        lines = [paint(f"  {'node':<12}{'Slurm':<9}{'':<19}{self._provider.machine:<21}{'':<11}", "2")]
         for name in sorted(states, key=lambda text: int(text.rsplit("-", 1)[1]))[:_SHOWN_NODES]:
-            state, instance = states[name], instances.get(name)
-            cloud = f"{instance['id']:<21}{instance['state']:<14}" if instance else f"{'-':<35}"
+            state, (identity, machine) = states[name], machines.get(name, ("-", ""))
+            cloud = f"{identity:<21}{machine:<14}"
             lines.append(f"  {name:<12}{paint(f'{state:<9}', state_colour(state))}"
                          f"{_MEANING.get(state[-1], ''):<19}{cloud}")
         if len(states) > _SHOWN_NODES:
@@ -85,15 +125,15 @@ class View:
         sys.stdout.flush()
         self._drawn = len(lines)
 
-    def _report(self, states, instances, job, elapsed):
+    def _report(self, states, machines, job, elapsed):
         by_state = {}
         for name, state in states.items():
             by_state.setdefault(state, []).append(name)
         nodes = "  ".join(f"{len(names)} {state}" for state, names in sorted(by_state.items()))
         counts = {}
-        for instance in instances.values():
-            counts[instance["state"]] = counts.get(instance["state"], 0) + 1
-        cloud = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "no instance"
+        for _, state in machines.values():
+            counts[state] = counts.get(state, 0) + 1
+        cloud = ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "no machine"
         now = f"{nodes:<18}  job {job:<12}  {cloud}"
         if now != self._last:
             print(cut(f"  {elapsed:5.1f} s  {now}"), flush=True)
@@ -108,14 +148,14 @@ def show_configuration(cluster):
             print("  " + cut(line.replace(str(cluster.folder), "..."))[:78])
 
 
-def run_job(cluster, nodes):
+def run_job(cluster, provider, nodes):
     title(f"2. A job for {nodes} nodes that do not exist")
     # Without root the machines share the host's name.
     script = f"srun {'hostname' if os.geteuid() == 0 else 'printenv SLURMD_NODENAME'}; sleep 1"
     command(f"sbatch --nodes={nodes} --wrap '{script}'")
     started = time.monotonic()
     job = cluster.sbatch(script, nodes=nodes)
-    view = View(cluster, job, started)
+    view = View(cluster, provider, job, started)
     wait_until(lambda: view.update()[2] == "COMPLETED", f"job {job} does not end", 120, 0.1)
     took = time.monotonic() - started
     title("3. Its output: each task on another machine")
@@ -128,24 +168,24 @@ def run_job(cluster, nodes):
     return job, started, took
 
 
-def watch_suspend(cluster, job, started):
+def watch_suspend(cluster, provider, job, started):
     title(f"4. Nobody needs the nodes any more: after SuspendTime, {cluster.power_saving['SuspendTime']} s, they are "
           "ended")
-    view = View(cluster, job, started)
+    view = View(cluster, provider, job, started)
 
     def all_gone():
-        states, instances, _ = view.update()
-        return set(states.values()) == {"idle~"} and not instances
+        states, machines, _ = view.update()
+        return set(states.values()) == {"idle~"} and not machines
     wait_until(all_gone, "nodes do not power down", 120, 0.1)
 
 
-def show_bill(cluster, took, began):
+def show_bill(cluster, provider, took, began):
     title("5. What is left")
-    left = cluster.cloud.instances()
+    left = provider.machines(cluster.cloud)
     actions = cluster.cloud.control("calls")["actions"]
-    calls = ", ".join(f"{name} {count['attempts']}" for name, count in sorted(actions.items())
+    calls = ", ".join(f"{name.removeprefix('Regioninstancegroupmanager')} {count['attempts']}" for name, count in sorted(actions.items())
                       if name != "Metadata")
-    print(f"  instances: {len(left) or paint('none', '32')}")
+    print(f"  machines: {len(left) or paint('none', '32')}")
     print("  " + cut(f"calls: {calls}"))
     print(f"  {took:.1f} s from sbatch to the end of the job, {time.monotonic() - began:.0f} s in all")
 
@@ -153,7 +193,7 @@ def show_bill(cluster, took, began):
 def keep(cluster):
     title("The cluster stays up")
     print(f"  In another terminal:\n    export SLURM_CONF={cluster.slurm_conf}\n    sinfo; srun -N2 hostname; squeue")
-    print(f"  Logs:       {cluster.folder}/log\n  Simulator:  {cluster.cloud.endpoint}/_control/instances")
+    print(f"  Logs:       {cluster.folder}/log\n  Simulator:  {cluster.cloud.endpoint}/_control/calls")
     print(f"  To end it:  Ctrl-C here, or kill {os.getpid()}", flush=True)
     while True:
         signal.pause()
@@ -172,21 +212,21 @@ def interrupt(*_):
 def main():
     parser = argparse.ArgumentParser(prog="demo", add_help=False)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--provider", choices=_PROVIDERS, default="aws")
     parser.add_argument("--nodes", type=int, default=4, choices=range(1, 101), metavar="N")
     options = parser.parse_args()
     for number in _ENDING:
         signal.signal(number, interrupt)
     began = time.monotonic()
-    cloud = Cloudsim(boot_ms=1500, terminate_ms=1000)
+    provider = _PROVIDERS[options.provider]
     try:
-        with Cluster([partition("aws", ec2_group("c5", options.nodes))], cloud=cloud,
-                     slurm={"SuspendTime": 3}) as cluster:
-            print(paint("slurm-burst", "1") + ": a real Slurm, a simulated EC2")
+        with Cluster([provider.partition(options.nodes)], cloud=provider.cloud(), slurm={"SuspendTime": 3}) as cluster:
+            print(paint("slurm-burst", "1") + f": a real Slurm, a simulated {provider.name}")
             cluster.start_change_state(1)
             show_configuration(cluster)
-            job, started, took = run_job(cluster, options.nodes)
-            watch_suspend(cluster, job, started)
-            show_bill(cluster, took, began)
+            job, started, took = run_job(cluster, provider, options.nodes)
+            watch_suspend(cluster, provider, job, started)
+            show_bill(cluster, provider, took, began)
             if options.keep:
                 keep(cluster)
     except KeyboardInterrupt:
