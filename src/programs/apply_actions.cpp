@@ -68,8 +68,8 @@ bool report_end(const NodeOutcome& outcome, Log& log) {
   if (outcome.outcome == Outcome::ready) {
     log.info(fmt::format("Terminated instance {} {}", outcome.node, outcome.machine.id));
   } else if (outcome.outcome == Outcome::pending) {
-    log.info(
-        fmt::format("Instance {} {} ends as soon as it can {}", outcome.node, outcome.machine.id, outcome.message));
+    log.info(fmt::format("Instance {} {} ends as soon as it can{}{}", outcome.node, outcome.machine.id,
+                         outcome.message.empty() ? "" : ": ", outcome.message));
   } else {
     log.error(fmt::format("Failed to terminate instance {} {} - {}: {}", outcome.node, outcome.machine.id, outcome.code,
                           outcome.message));

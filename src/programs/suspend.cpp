@@ -26,8 +26,8 @@ bool report(const NodeOutcome& outcome, Log& log) {
     return true;
   }
   if (outcome.outcome == Outcome::pending) {
-    log.info(
-        fmt::format("Instance {} {} ends as soon as it can {}", outcome.node, outcome.machine.id, outcome.message));
+    log.info(fmt::format("Instance {} {} ends as soon as it can{}{}", outcome.node, outcome.machine.id,
+                         outcome.message.empty() ? "" : ": ", outcome.message));
     return true;
   }
   log.error(fmt::format("Failed to terminate instance {} {} - {}: {}", outcome.node, outcome.machine.id, outcome.code,
