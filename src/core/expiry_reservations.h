@@ -15,8 +15,8 @@ namespace burst {
 inline constexpr std::string_view kExpiryPrefix = "burst-expiry-";
 
 /// Rows E1 and E2 of docs/reconcile.md: one reservation for all nodes of a group whose machines end in the same minute,
-/// from that minute on, for ten minutes at most. Creates those that are missing, first, and drops those of this group that fit no machine any
-/// more; `existing` are Slurm::reservations(kExpiryPrefix), of any group. Pure.
+/// from that minute on, for ten minutes at most. Creates those that are missing, first, and drops those of this group
+/// that fit no machine any more; `existing` are Slurm::reservations(kExpiryPrefix), of any group. Pure.
 std::vector<Action> plan_expiry_reservations(const GroupView& view, std::span<const SlurmReservation> existing,
                                              std::chrono::sys_seconds now);
 

@@ -74,13 +74,15 @@ void protect(Pass& pass, const std::string& message, Actions& actions) {
                        pass.memory.cool_down->length.count()));
 }
 
-/// Open again after probe_time; where machines never registered only after a whole start could have shown it.
+/// Open again after probe_time; where machines never registered only after a whole start could have shown it. A
+/// ResumeTimeout of many hours is a queue's: nobody may want just one node for so long.
 bool probe_is_over(const Pass& pass) {
   const CoolDown& cool_down = *pass.memory.cool_down;
   const auto& timing = pass.policy.timing;
   if (cool_down.code != kBootstrapFailing) return pass.now >= *cool_down.probing_since + timing.probe_time;
   return pass.memory.booting.empty() &&
-         pass.now >= *cool_down.probing_since + std::max(timing.probe_time, pass.policy.resume_timeout);
+         pass.now >= *cool_down.probing_since +
+                         std::max(timing.probe_time, std::min(pass.policy.resume_timeout, timing.max_cool_down));
 }
 
 /// Nodes that a cool-down closed, and that may be opened.

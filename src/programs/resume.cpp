@@ -67,6 +67,10 @@ Work divide(std::span<const NodeName> nodes, std::span<const Machine> machines, 
       if (kept == nullptr || is_better(machine, *kept)) kept = &machine;
     }
   }
+  // Beside a machine that is adopted it is change_state's to end (M7).
+  std::erase_if(work.leftovers, [&](const Machine& machine) {
+    return machine.state == MachineState::failed && young.contains(*machine.node);
+  });
   for (const auto& node : nodes) {
     const auto machine = young.find(node);
     if (machine == young.end()) {

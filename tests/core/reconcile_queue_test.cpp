@@ -191,6 +191,15 @@ TEST_F(ReconcileQueueTest, AQueuedMachineThatCameIsASuccessOfTheProbe) {
   EXPECT_EQ(memory.last_length, seconds(0));
 }
 
+TEST_F(ReconcileQueueTest, AProbeIsNotWaitedForAsLongAsAQueueMayLast) {
+  policy.resume_timeout = seconds(65'533);
+  cool_down(std::string(kBootstrapFailing));
+  memory.cool_down->probing_since = now;
+  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "burst:BootstrapFailing x");
+  EXPECT_THAT(passes(60), IsEmpty());
+  EXPECT_THAT(pass(), ElementsAre("C3  warn", "N6 p-g-1 idle"));
+}
+
 TEST_F(ReconcileQueueTest, M1EndsARequestWhoseLaunchDied) {
   node("p-g-1", kOff);
   machine("q-1", "", MachineState::queued, "", seconds(1000)).launch = "dead";

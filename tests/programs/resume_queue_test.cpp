@@ -116,6 +116,15 @@ TEST_F(ResumeQueue, EndsWhatIsLeftOfAFailedMachineBeforeTheStart) {
   EXPECT_EQ(lines(LogLevel::warning, "Terminated instance aws-node-0 " + failed + ": it had failed"), 1U);
 }
 
+TEST_F(ResumeQueue, LeavesAFailedMachineBesideOneThatItAdoptsToChangeState) {
+  const auto failed = add("aws-node-0", MachineState::failed, seconds{5}).id;
+  const auto address = add("aws-node-0", MachineState::running, seconds{5}).address;
+  node_cloud.cannot_end = {failed};
+  EXPECT_EQ(run("aws-node-0"), kDone);
+  EXPECT_EQ(slurm.known.at("aws-node-0").address, address);
+  EXPECT_EQ(node_cloud.stops, 0);
+}
+
 TEST_F(ResumeQueue, StartsNoMachineBesideOneThatEndsLater) {
   const auto failed = add("aws-node-0", MachineState::failed, seconds{5}).id;
   node_cloud.end_later = {failed};
