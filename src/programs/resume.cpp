@@ -164,7 +164,7 @@ class GroupResume {
 
   void start_under_lock() {
     const std::string key = part_.group->key();
-    const auto lock = suite_.state.lock_group(key, kLockWait);
+    auto lock = suite_.state.lock_group(key, kLockWait);
     if (!lock) {
       log_.error(
           fmt::format("{}: another program works on this node group since {} s; change_state will mend what is "
@@ -181,10 +181,11 @@ class GroupResume {
     if (work.to_start.empty()) return;
 
     const auto launches = plan(work.to_start, provider_->launch_needs());
+    if (provider_->claim(launches)) lock.reset();  // other nodes of the group need not wait for these
     const auto started =
         provider_->start(launches, [this](std::span<const NodeOutcome> ready) { tell_addresses(ready); });
     outcomes_.insert(outcomes_.end(), started.begin(), started.end());
-    remember(started);
+    remember(started, std::move(lock));
   }
 
   /// A node whose leftover can't be ended gets no second machine, and keeps no second one either.
@@ -233,7 +234,7 @@ class GroupResume {
 
   /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while. The machines run by
   /// now: a memory that can't be kept is an error line, and no more.
-  void remember(std::span<const NodeOutcome> outcomes) {
+  void remember(std::span<const NodeOutcome> outcomes, std::unique_ptr<StateLock> lock) {
     const auto wanting = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& outcome) {
       return outcome.outcome == Outcome::no_capacity || outcome.outcome == Outcome::over_quota;
     });
@@ -242,6 +243,8 @@ class GroupResume {
     exhausted_ = wanting != outcomes.end();
     const std::string key = part_.group->key();
     try {
+      if (!lock) lock = suite_.state.lock_group(key, kLockWait);
+      if (!lock) throw Error("Busy", "the launch's end could not be remembered");
       const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
       memory_ = before;
       if (exhausted_) {

@@ -35,6 +35,7 @@ struct FakeGroupCloud {
   std::string short_code = "InsufficientInstanceCapacity";
   std::map<NodeName, std::pair<std::string, std::string>> rejects;  ///< node -> code, message
   LaunchNeeds needs;
+  bool claims = false;               ///< start() needs no lock
   bool queues = false;               ///< start() only puts machines into the queue
   std::set<NodeName> slow;           ///< nodes whose machines have no address yet
   std::set<NodeName> naming_fails;   ///< nodes for which finish() fails
@@ -122,6 +123,8 @@ class FakeProvider : public Provider {
   FakeProvider(FakeCloud& cloud, std::string key) : cloud_(cloud), key_(std::move(key)), group_(cloud.group(key_)) {}
 
   LaunchNeeds launch_needs() const override { return group_.needs; }
+
+  bool claim(std::span<const Launch>) override { return group_.claims; }
 
   std::vector<NodeOutcome> start(std::span<const Launch> launches, const StartedSink& started) override {
     ++group_.starts;
