@@ -177,6 +177,19 @@ TEST_F(ReconcileQueueTest, QueuedMachinesNeverCountAsFailedBoots) {
   EXPECT_EQ(memory.bootstrap_failures, 0);
 }
 
+TEST_F(ReconcileQueueTest, AMachineThatFailsBeforeItRegistersCountsUnlessTheCloudTookItBack) {
+  for (const auto outcome : {Outcome::no_capacity, Outcome::rejected}) {
+    reset();
+    node("p-g-1", kBooting, "", "10.0.0.1");
+    machine("i-1", "p-g-1", MachineState::running, "10.0.0.1");
+    pass();
+    machines.clear();
+    failed("i-1", "p-g-1", outcome);
+    pass();
+    EXPECT_EQ(memory.bootstrap_failures, outcome == Outcome::rejected ? 1 : 0);
+  }
+}
+
 TEST_F(ReconcileQueueTest, AQueuedMachineThatCameIsASuccessOfTheProbe) {
   cool_down();
   memory.cool_down->probing_since = now;
