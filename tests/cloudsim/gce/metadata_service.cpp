@@ -94,7 +94,8 @@ std::string json_name(std::string_view path, std::string_view name) {
 
 nlohmann::json tree(const Items& items, const std::string& directory) {
   auto out = nlohmann::json::object();
-  for (const auto name : split(listing(items, directory), '\n')) {
+  const auto names = listing(items, directory);
+  for (const auto name : split(names, '\n')) {
     if (name.empty() || name == "token") {
       continue;
     }
