@@ -53,7 +53,8 @@ std::vector<std::string> names_of(const Json& body, std::int64_t count) {
       names.push_back(pattern.substr(0, hash) + fmt::format("{:0{}}", i, digits) + pattern.substr(hash + digits));
     }
   }
-  for (const auto& [name, properties] : body.value("perInstanceProperties", Json::object()).items()) {
+  const auto each = body.value("perInstanceProperties", Json::object());
+  for (const auto& [name, properties] : each.items()) {
     names.push_back(name);
   }
   const auto wrong = std::find_if_not(names.begin(), names.end(), is_resource_name);
@@ -62,9 +63,9 @@ std::vector<std::string> names_of(const Json& body, std::int64_t count) {
                         "Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)'");
   }
   if (static_cast<std::int64_t>(names.size()) != count) {
-    throw invalid_field("resource.perInstanceProperties", std::to_string(names.size()),
-                        fmt::format("The number of names must be the count, {}; give either names or a name pattern.",
-                                    count));
+    throw invalid_field(
+        "resource.perInstanceProperties", std::to_string(names.size()),
+        fmt::format("The number of names must be the count, {}; give either names or a name pattern.", count));
   }
   return names;
 }
@@ -104,7 +105,8 @@ std::vector<std::string> zones_of(const Json& policy, const std::string& region,
     }
   } else {
     std::set<std::string> denied;
-    for (const auto& [reference, location] : policy.value("locations", Json::object()).items()) {
+    const auto locations = policy.value("locations", Json::object());
+    for (const auto& [reference, location] : locations.items()) {
       const auto zone = zone_in(reference, region, knobs);
       if (location.value("preference", "ALLOW") == "DENY") {
         denied.insert(zone);
@@ -155,8 +157,8 @@ Order order_of(World& world, const ApiCall& call) {
   }
   const auto policy = body.value("locationPolicy", Json::object());
   out.shape = shape_of(policy);
-  out.zones = zone.empty() ? zones_of(policy, parameter(call, "region"), world.cloud.knobs())
-                           : std::vector<std::string>{zone};
+  out.zones =
+      zone.empty() ? zones_of(policy, parameter(call, "region"), world.cloud.knobs()) : std::vector<std::string>{zone};
   if (const auto type = type_of(out.properties); !machine_type_exists(type)) {
     throw invalid_field("resource.instanceProperties.machineType", type,
                         fmt::format("Machine type with name '{}' does not exist in zone '{}'.", type, out.zones[0]));
@@ -226,8 +228,8 @@ class BulkInsert {
  public:
   BulkInsert(World& world, const Order& order) : world_(world), min_count_(order.min_count) {
     group_ = world.cloud.new_uuid();
-    auto& operation = world.operations.begin({order.project, order.location, "bulkInsert",
-                                              "projects/" + order.project + "/" + order.location, 0, group_});
+    auto& operation = world.operations.begin(
+        {order.project, order.location, "bulkInsert", "projects/" + order.project + "/" + order.location, 0, group_});
     key_ = Operations::key_of(operation);
     outcome_ = launch_all(world.cloud, order);
     operation.bulk_insert = per_location(outcome_, "CREATING", false);

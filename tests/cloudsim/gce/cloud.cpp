@@ -175,10 +175,11 @@ void Cloud::became_running(Instance& instance) {
   }
   instance.state = InstanceState::running;
   if (instance.boots) {
-    shared_.boot.start(instance.machine,
-                       {"CLOUDSIM_INSTANCE_ID=" + instance.place.name, "CLOUDSIM_ADDRESS=" + instance.address,
-                        "CLOUDSIM_REGION=" + region_of_zone(instance.place.zone),
-                        "CLOUDSIM_ZONE=" + instance.place.zone, "GCE_METADATA_HOST=" + metadata_host_});
+    shared_.boot.start(
+        instance.machine,
+        {"CLOUDSIM_INSTANCE_ID=" + instance.place.name, "CLOUDSIM_ADDRESS=" + instance.address,
+         "CLOUDSIM_REGION=" + region_of_zone(instance.place.zone), "CLOUDSIM_ZONE=" + instance.place.zone,
+         "GCE_METADATA_HOST=" + metadata_base_ + instance.machine});
   }
 }
 
@@ -228,8 +229,8 @@ void Cloud::end_as_scheduled(Instance& instance, const std::string& fallback_act
 void Cloud::preempt(Instance& instance) { end_as_scheduled(instance, "STOP"); }
 
 void Cloud::expire(Instance& instance) {
-  instance.ends = std::min(instance.ends.value_or(std::chrono::system_clock::time_point::max()),
-                           std::chrono::system_clock::now());
+  instance.ends =
+      std::min(instance.ends.value_or(std::chrono::system_clock::time_point::max()), std::chrono::system_clock::now());
   end_as_scheduled(instance, "DELETE");
 }
 

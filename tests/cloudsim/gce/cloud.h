@@ -48,7 +48,7 @@ class Cloud {
   Instance* find(const Place& place) const;
   const Instances& instances() const { return instances_; }
   Instances& instances() { return instances_; }
-  bool is_visible(const Instance& instance) const;      ///< in lists
+  bool is_visible(const Instance& instance) const;         ///< in lists
   std::string address_of(const Instance& instance) const;  ///< empty while there is none
   /// Called when Google (not the user) ends a machine of a MIG: its place in the MIG is given up.
   void on_loss(std::function<void(const Instance&)> callback) { lost_ = std::move(callback); }
@@ -59,7 +59,8 @@ class Cloud {
   const GceKnobs& knobs() const { return *knobs_; }
   EventLoop& loop() const { return shared_.loop; }
   std::uint64_t generation() const { return generation_; }  ///< counts resets
-  void set_metadata_host(std::string host) { metadata_host_ = std::move(host); }
+  /// What a machine's name is appended to: its GCE_METADATA_HOST.
+  void set_metadata_base(std::string base) { metadata_base_ = std::move(base); }
   /// Runs `step` later, unless everything was reset by then.
   void later(Millis delay, std::function<void()> step);
   void reset();  ///< every machine ends at once
@@ -82,7 +83,7 @@ class Cloud {
   std::unordered_map<std::uint64_t, Instance*> by_sequence_;
   std::map<std::string, std::int64_t> in_region_;
   AddressPool addresses_;
-  std::string metadata_host_;
+  std::string metadata_base_;
   std::function<void(const Instance&)> lost_;
   std::uint64_t generation_ = 0;
   std::uint64_t launches_ = 0;

@@ -159,9 +159,7 @@ class Parser {
   [[noreturn]] void refuse() const { throw invalid_field("filter", text_, "Invalid list filter expression."); }
 
   const Token& peek() const { return tokens_[at_]; }
-  Token take() {
-    return peek().kind == Token::Kind::end ? peek() : tokens_[at_++];
-  }
+  Token take() { return peek().kind == Token::Kind::end ? peek() : tokens_[at_++]; }
   bool take_word(std::string_view word) {
     const bool is_it = peek().kind == Token::Kind::word && peek().text == word;
     at_ += is_it ? 1 : 0;
@@ -172,7 +170,9 @@ class Parser {
     auto out = factor();
     while (peek().kind != Token::Kind::end && peek().kind != Token::Kind::close) {
       take_word("AND");
-      out = [left = std::move(out), right = factor()](const Json& resource) { return left(resource) && right(resource); };
+      out = [left = std::move(out), right = factor()](const Json& resource) {
+        return left(resource) && right(resource);
+      };
     }
     return out;
   }
@@ -217,7 +217,8 @@ class Parser {
 
   Filter restriction() {
     auto field = path();
-    if (const bool negated = peek().text == "ne"; peek().kind == Token::Kind::word && (negated || peek().text == "eq")) {
+    if (const bool negated = peek().text == "ne";
+        peek().kind == Token::Kind::word && (negated || peek().text == "eq")) {
       take();
       return matching(std::move(field), literal(), negated);
     }

@@ -2,6 +2,7 @@
 // The simulated Compute Engine behind HTTP.
 #include "gce/gce_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <unordered_map>
 #include <utility>
@@ -52,17 +53,6 @@ const std::unordered_map<std::string_view, KnownMethod>& methods() {
       {"Regioninstancetemplates.list", {list_templates}},
       {"Regioninstancetemplates.insert", {insert_template, true}},
       {"Regioninstancetemplates.delete", {delete_template, true}},
-      {"Regioninstancegroupmanagers.insert", {insert_group, true}},
-      {"Regioninstancegroupmanagers.get", {get_group}},
-      {"Regioninstancegroupmanagers.list", {list_groups}},
-      {"Regioninstancegroupmanagers.delete", {delete_group, true}},
-      {"Regioninstancegroupmanagers.listManagedInstances", {list_managed_instances}},
-      {"Regioninstancegroupmanagers.deleteInstances", {delete_managed_instances, true}},
-      {"Regioninstancegroupmanagerresizerequests.insert", {insert_resize_request, true}},
-      {"Regioninstancegroupmanagerresizerequests.get", {get_resize_request}},
-      {"Regioninstancegroupmanagerresizerequests.list", {list_resize_requests}},
-      {"Regioninstancegroupmanagerresizerequests.cancel", {cancel_resize_request, true}},
-      {"Regioninstancegroupmanagerresizerequests.delete", {delete_resize_request, true}},
   };
   return kMethods;
 }
@@ -120,17 +110,22 @@ GceService::GceService(const SharedParts& shared, std::uint64_t seed)
       operations_(cloud_),
       templates_(cloud_),
       groups_(cloud_, operations_),
-      world_{cloud_, operations_, templates_, groups_} {}
+      world_{cloud_, operations_, templates_, groups_},
+      auth_(seed),
+      metadata_(auth_, [this](const std::string& machine) { return metadata_of(machine); }) {}
 
 void GceService::set_knobs(const Json& values) {
   for (const auto& [key, value] : values.items()) {
-    knobs_.set(key, value);
+    if (!auth_.set_knob(key, value)) {
+      knobs_.set(key, value);
+    }
   }
 }
 
 void GceService::start(const std::string& url) {
   initial_knobs_ = knobs_;
-  cloud_.set_metadata_host(url.substr(url.find("//") + 2));
+  cloud_.set_metadata_base(url.substr(url.find("//") + 2) + "/gce-metadata/");
+  auth_.start(url);
 }
 
 void GceService::reset() {
@@ -141,13 +136,83 @@ void GceService::reset() {
   groups_.reset();
   limits_.reset();
   repeatable_.clear();
+  auth_.reset();
+}
+
+std::optional<MachineMetadata> GceService::metadata_of(const std::string& name) const {
+  const auto project = knobs_.projects.empty() ? "cloudsim-project" : knobs_.projects.front();
+  const auto& account = auth_.knobs().service_account;
+  if (name == "head") {
+    const auto& [region, letters] = *knobs_.regions.rbegin();
+    return MachineMetadata{"head",
+                           "1000000000000000000",
+                           "head.c." + project + ".internal",
+                           region + "-" + letters.front(),
+                           "n2-standard-4",
+                           "127.0.0.1",
+                           project,
+                           knobs_.project_number,
+                           account,
+                           {}};
+  }
+  const auto& all = cloud_.instances();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.second->machine == name; });
+  if (found == all.end()) {
+    return std::nullopt;
+  }
+  const auto& instance = *found->second;
+  const auto& place = instance.place;
+  MachineMetadata out{place.name,
+                      std::to_string(instance.id),
+                      place.name + "." + place.zone + ".c." + place.project + ".internal",
+                      place.zone,
+                      instance.type,
+                      instance.address,
+                      place.project,
+                      knobs_.project_number,
+                      account,
+                      {}};
+  for (const auto& item : instance.properties.value("metadata", Json::object()).value("items", Json::array())) {
+    out.attributes[item.at("key").get<std::string>()] = item.value("value", "");
+  }
+  return out;
 }
 
 std::optional<HttpReply> GceService::handle(const HttpRequest& request) {
   if (request.path.starts_with("/compute/")) {
     return compute(request);
   }
+  if (const auto action = GoogleAuth::action_of(request)) {
+    return local(request, *action);
+  }
+  if (MetadataService::is_asked(request)) {
+    return local(request, "gce.metadata");
+  }
   return std::nullopt;
+}
+
+/// Token endpoints and metadata server: beside the API, so without its latency unless that is asked for by name.
+HttpReply GceService::local(const HttpRequest& request, const std::string& action) {
+  auto done = shared_.calls.begin(action);
+  const auto fault = shared_.faults.take(action, {{"Path", request.path}});
+  HttpReply reply;
+  if (fault && strikes_before_effect(fault->kind)) {
+    const auto error = error_of(*fault);
+    reply.status = error.status;
+    reply.content_type = "application/json";
+    reply.body = error_body(error).dump();
+  } else {
+    reply = action == "gce.metadata" ? metadata_.answer(request) : auth_.answer(request);
+  }
+  const auto code = fault ? fault->kind_name : (reply.status < 400 ? "" : std::to_string(reply.status));
+  shared_.calls.record({action, "", {}, 0, reply.status, code}, false);
+  reply.delay += shared_.knobs.latency.count(action) == 0 ? Millis{0} : shared_.knobs.latency_of(action);
+  reply.done = std::move(done);
+  if (fault) {
+    apply_to_reply(*fault, reply);
+  }
+  return reply;
 }
 
 /// The method's reply, or that of the earlier call with the same requestId.
@@ -158,8 +223,9 @@ Json GceService::repeatable(const Answer& call) {
     return known.method(world_, call.call);
   }
   if (!is_uuid(id)) {
-    throw invalid_field("requestId", id, "The request ID must be a valid UUID with the exception that zero UUID is not "
-                                         "supported.");
+    throw invalid_field("requestId", id,
+                        "The request ID must be a valid UUID with the exception that zero UUID is not "
+                        "supported.");
   }
   const auto key = parameter(call.call, "project") + "/" + id;
   const auto earlier = repeatable_.find(key);
@@ -172,9 +238,9 @@ Json GceService::repeatable(const Answer& call) {
     return to_json(*operation);
   }
   auto out = known.method(world_, call.call);
-  repeatable_[key] = {call.call.method, call.call.parameters,
-                      parameter(call.call, "project") + "/" + location_of(call.call) + "/" +
-                          out.at("name").get<std::string>()};
+  repeatable_[key] = {
+      call.call.method, call.call.parameters,
+      parameter(call.call, "project") + "/" + location_of(call.call) + "/" + out.at("name").get<std::string>()};
   return out;
 }
 
@@ -187,16 +253,18 @@ Json GceService::perform(Answer& out) {
   limits_.admit(shared_.knobs, call, known->second.mutates);
   check_places(knobs_, call);
   if (out.fault && out.fault->kind == FaultKind::operation_error && known->second.mutates) {
-    return to_json(operations_.begin_timed(
-        {parameter(call, "project"), location_of(call), call.method.substr(call.method.rfind('.') + 1), home_of(call),
-         0, ""},
-        {{out.fault->code, out.fault->message}}));
+    return to_json(operations_.begin_timed({parameter(call, "project"), location_of(call),
+                                            call.method.substr(call.method.rfind('.') + 1), home_of(call), 0, ""},
+                                           {{out.fault->code, out.fault->message}}));
   }
   return repeatable(out);
 }
 
 void GceService::answer(const HttpRequest& request, Answer& out) {
   try {
+    if (!auth_.authorized(request)) {
+      throw GoogleAuth::unauthenticated(request);
+    }
     out.call = parse_call(request);
     auto parameters = out.call.parameters;
     if (!out.call.body.empty()) {
@@ -242,12 +310,18 @@ HttpReply GceService::render(Answer& call) {
   return reply;
 }
 
-HttpReply GceService::wait_for(Operation& operation, const Answer& call) {
+HttpReply GceService::wait_for(const Operation& awaited, const Answer& call) {
   HttpReply reply;
-  reply.deferred = [this, key = Operations::key_of(operation), call](const HttpReply::Deliver& deliver) {
-    operations_.wait(*operations_.find(key), knobs_.wait, [this, key, call, deliver]() mutable {
-      call.body = to_json(*operations_.find(key));
-      deliver(render(call));
+  reply.deferred = [this, key = Operations::key_of(awaited), call](const HttpReply::Deliver& deliver) {
+    operations_.wait(*operations_.find(key), knobs_.wait, [this, key, call, deliver] {
+      const auto* const operation = operations_.find(key);
+      if (operation == nullptr) {
+        deliver({});  // everything was reset while it waited
+        return;
+      }
+      auto answer = call;
+      answer.body = to_json(*operation);
+      deliver(render(answer));
     });
   };
   return reply;
@@ -259,10 +333,10 @@ HttpReply GceService::compute(const HttpRequest& request) {
   answer(request, call);
   auto done = shared_.calls.begin(call.call.method);
   HttpReply reply;
-  auto* const awaited = call.code.empty() && call.call.method.ends_with("operations.wait")
-                            ? operations_.find(parameter(call.call, "project"), location_of(call.call),
-                                               parameter(call.call, "operation"))
-                            : nullptr;
+  auto* const awaited =
+      call.code.empty() && call.call.method.ends_with("operations.wait")
+          ? operations_.find(parameter(call.call, "project"), location_of(call.call), parameter(call.call, "operation"))
+          : nullptr;
   reply = awaited != nullptr ? wait_for(*awaited, call) : render(call);
   reply.done = std::move(done);
   return reply;

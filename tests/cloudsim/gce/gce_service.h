@@ -10,8 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "gce/cloud.h"
+#include "gce/google_auth.h"
 #include "gce/groups.h"
 #include "gce/limits.h"
+#include "gce/metadata_service.h"
 #include "gce/methods.h"
 #include "gce/operations.h"
 #include "gce/templates.h"
@@ -39,15 +41,16 @@ class GceService final : public SimulatedCloud {
     std::string operation;  ///< key
   };
   HttpReply compute(const HttpRequest& request);
+  HttpReply local(const HttpRequest& request, const std::string& action);
+  std::optional<MachineMetadata> metadata_of(const std::string& name) const;
   void answer(const HttpRequest& request, Answer& out);
   nlohmann::json perform(Answer& out);
   nlohmann::json repeatable(const Answer& call);
   HttpReply render(Answer& call);
-  HttpReply wait_for(Operation& operation, const Answer& call);
+  HttpReply wait_for(const Operation& awaited, const Answer& call);
 
   nlohmann::json create_foreign(const nlohmann::json& body);
   nlohmann::json change_instance(const std::string& name, const nlohmann::json& change);
-  nlohmann::json change_request(const std::string& group, const nlohmann::json& change);
 
   SharedParts shared_;
   GceKnobs knobs_;
@@ -58,6 +61,8 @@ class GceService final : public SimulatedCloud {
   Groups groups_;
   World world_;
   Limits limits_;
+  GoogleAuth auth_;
+  MetadataService metadata_;
   std::map<std::string, Repeatable> repeatable_;  ///< by project and requestId
 };
 

@@ -33,8 +33,7 @@ Json interfaces_of(const Cloud& cloud, const Instance& instance) {
     card["stackType"] = "IPV4_ONLY";
     card["network"] = full_link(place.project, card.value("network", "global/networks/default"));
     card["subnetwork"] = full_link(
-        place.project,
-        card.value("subnetwork", "regions/" + region_of_zone(place.zone) + "/subnetworks/default"));
+        place.project, card.value("subnetwork", "regions/" + region_of_zone(place.zone) + "/subnetworks/default"));
     if (const auto address = cloud.address_of(instance); i == 0 && !address.empty()) {
       card["networkIP"] = address;
     }
@@ -173,14 +172,14 @@ Json aggregated_instances(World& world, const ApiCall& call) {
         items[scope] = warning("UNREACHABLE", fmt::format("The scope '{}' is unreachable.", scope), scope);
         unreachables.push_back(scope);
       } else if (!items.contains(scope)) {
-        items[scope] = warning("NO_RESULTS_ON_PAGE", fmt::format("There are no results for scope '{}' on this page.", scope),
-                               scope);
+        items[scope] = warning("NO_RESULTS_ON_PAGE",
+                               fmt::format("There are no results for scope '{}' on this page.", scope), scope);
       }
     }
   }
   page.items.clear();
-  auto out = list_reply("compute#instanceAggregatedList", "projects/" + project + "/aggregated/instances",
-                        std::move(page));
+  auto out =
+      list_reply("compute#instanceAggregatedList", "projects/" + project + "/aggregated/instances", std::move(page));
   out["items"] = std::move(items);
   if (!unreachables.empty()) {
     out["unreachables"] = std::move(unreachables);

@@ -61,9 +61,8 @@ Operation& Operations::begin(const OperationSpec& spec) {
 
 Operation& Operations::begin_timed(const OperationSpec& spec, std::vector<Failure> errors) {
   auto& operation = begin(spec);
-  cloud_->later(cloud_->knobs().operation, [this, key = key_of(operation), errors = std::move(errors)] {
-    finish(key, errors);
-  });
+  cloud_->later(cloud_->knobs().operation,
+                [this, key = key_of(operation), errors = std::move(errors)] { finish(key, errors); });
   return operation;
 }
 
@@ -96,6 +95,15 @@ void Operations::wait(Operation& operation, Millis patience, const std::function
   };
   operation.when_done.emplace_back(once);
   cloud_->later(patience, once);
+}
+
+void Operations::reset() {
+  const auto forgotten = std::exchange(operations_, {});
+  for (const auto& [key, operation] : forgotten) {
+    for (const auto& step : operation->when_done) {
+      step();
+    }
+  }
 }
 
 Operation* Operations::find(const std::string& key) const {

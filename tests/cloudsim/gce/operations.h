@@ -39,7 +39,7 @@ class Operations {
   Operation* find(const std::string& key) const;
   const Map& all() const { return operations_; }
   static std::string key_of(const Operation& operation);
-  void reset() { operations_.clear(); }
+  void reset();  ///< whoever waits waits no longer
 
  private:
   Cloud* cloud_;

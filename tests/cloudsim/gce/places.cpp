@@ -110,8 +110,7 @@ Json type_json(const std::string& project, const std::string& zone, const Machin
            {"isSharedCpu", false},
            {"architecture", "X86_64"}};
   if (type.accelerator != nullptr) {
-    out["accelerators"] = {
-        {{"guestAcceleratorType", type.accelerator}, {"guestAcceleratorCount", type.accelerators}}};
+    out["accelerators"] = {{{"guestAcceleratorType", type.accelerator}, {"guestAcceleratorCount", type.accelerators}}};
   }
   return out;
 }
@@ -135,9 +134,8 @@ std::string home_of(const ApiCall& call) { return "projects/" + parameter(call, 
 
 bool zone_exists(const GceKnobs& knobs, const std::string& zone) {
   const auto region = knobs.regions.find(region_of_zone(zone));
-  return region != knobs.regions.end() &&
-         std::find(region->second.begin(), region->second.end(), zone.substr(zone.rfind('-') + 1)) !=
-             region->second.end();
+  return region != knobs.regions.end() && std::find(region->second.begin(), region->second.end(),
+                                                    zone.substr(zone.rfind('-') + 1)) != region->second.end();
 }
 
 bool machine_type_exists(const std::string& type) {
@@ -153,18 +151,15 @@ void check_places(const GceKnobs& knobs, const ApiCall& call) {
   }
   const auto zone = parameter(call, "zone");
   if (!zone.empty() && !zone_exists(knobs, zone)) {
-    throw call.method.starts_with("Zones.")
-        ? not_found(home_of(call))
-        : invalid_field("zone", zone, "Unknown zone.");
+    throw call.method.starts_with("Zones.") ? not_found(home_of(call)) : invalid_field("zone", zone, "Unknown zone.");
   }
   if (!zone.empty() && knobs.unreachable.count(zone) != 0) {
     throw api_error(503, "backendError", fmt::format("The zone '{}' is currently unreachable.", zone));
   }
   const auto region = parameter(call, "region");
   if (!region.empty() && knobs.regions.count(region) == 0) {
-    throw call.method.starts_with("Regions.")
-        ? not_found(home_of(call))
-        : invalid_field("region", region, "Unknown region.");
+    throw call.method.starts_with("Regions.") ? not_found(home_of(call))
+                                              : invalid_field("region", region, "Unknown region.");
   }
 }
 

@@ -32,8 +32,8 @@ void check_labels(const Json& properties, const std::string& field) {
       throw invalid_field(field + ".labels", key, "Label key '" + key + "' violates format constraints.");
     }
     if (!std::regex_match(value.get<std::string>(), kValue)) {
-      throw invalid_field(field + ".labels", value, "Label value '" + value.get<std::string>() +
-                                                        "' violates format constraints.");
+      throw invalid_field(field + ".labels", value,
+                          "Label value '" + value.get<std::string>() + "' violates format constraints.");
     }
   }
 }

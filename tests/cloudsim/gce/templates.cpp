@@ -109,7 +109,7 @@ Json insert_template(World& world, const ApiCall& call) {
   if (world.templates.find(resource) != nullptr) {
     throw already_exists(resource);
   }
-  Template made{name,       parameter(call, "region"), world.cloud.new_id(), call.body.value("description", ""),
+  Template made{name,       parameter(call, "region"),       world.cloud.new_id(), call.body.value("description", ""),
                 properties, std::chrono::system_clock::now()};
   const auto id = made.id;
   world.templates.insert(resource, std::move(made));
