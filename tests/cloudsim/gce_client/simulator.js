@@ -8,6 +8,7 @@ const os = require('node:os');
 const path = require('node:path');
 const {compute_v1: computeV1} = require('@googleapis/compute');
 const {GoogleAuth, gaxios} = require('google-auth-library');
+const {replyComplaints} = require('./reply_shape');
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const PROJECT = 'cloudsim-project';
@@ -25,9 +26,21 @@ async function waitUntil(condition, seconds = 20) {
   }
 }
 
-/** For Google's clients: what they send to `host` goes to cloudsim. Some of their URLs can't be set. */
+/**
+ * For Google's clients: what they send to `host` goes to cloudsim (some of their URLs can't be set), and what Compute
+ * Engine replies must have the right form.
+ */
 function transporterTo(url, host) {
   const transporter = new gaxios.Gaxios();
+  transporter.interceptors.response.add({
+    resolved: async reply => {
+      const {method = 'GET', url: asked} = reply.config;
+      if (reply.ok && String(asked).includes('/compute/v1/')) {
+        assert.deepEqual(replyComplaints(method, asked, reply.data), []);
+      }
+      return reply;
+    },
+  });
   transporter.interceptors.request.add({
     resolved: async options => {
       const wanted = new URL(options.url);
