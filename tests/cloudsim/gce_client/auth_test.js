@@ -133,8 +133,15 @@ test('workload identity federation: a signed request to AWS', async () => {
     assert.equal(await zoneName(externalAccount(aws)), ZONE);
     process.env.AWS_SECRET_ACCESS_KEY = 'another-key';
     await assert.rejects(zoneName(externalAccount(aws)), /invalid_grant/);
+    const {body} = await sim.http('GET', '/container-credentials');
+    const {AccessKeyId, SecretAccessKey, Token} = typeof body === 'string' ? JSON.parse(body) : body;
+    process.env.AWS_ACCESS_KEY_ID = AccessKeyId;
+    process.env.AWS_SECRET_ACCESS_KEY = SecretAccessKey;
+    await assert.rejects(zoneName(externalAccount(aws)), /invalid_grant/);
+    process.env.AWS_SESSION_TOKEN = Token;
+    assert.equal(await zoneName(externalAccount(aws)), ZONE);
   } finally {
-    for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete process.env[name];
+    for (const name of ['REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY', 'SESSION_TOKEN']) delete process.env['AWS_' + name];
   }
 });
 
