@@ -53,6 +53,7 @@ class GceService final : public SimulatedCloud {
   HttpReply wait_for(const Operation& awaited, const Answer& call);
 
   nlohmann::json create_foreign(const nlohmann::json& body);
+  nlohmann::json change_request(const std::string& group, const nlohmann::json& change);
   nlohmann::json change_instance(const std::string& name, const nlohmann::json& change);
 
   SharedParts shared_;
