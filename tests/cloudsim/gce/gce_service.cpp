@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "gce/names.h"
+#include "gce/partial_reply.h"
 
 namespace cloudsim::gce {
 
@@ -296,6 +297,9 @@ void GceService::answer(const HttpRequest& request, Answer& out) {
 HttpReply GceService::render(Answer& call) {
   if (call.fault && call.fault->kind == FaultKind::missing_field && call.code.empty()) {
     leave_out(call.body, call.fault->field);
+  }
+  if (const auto mask = parameter(call.call, "fields"); !mask.empty() && call.code.empty()) {
+    call.body = select_fields(call.body, mask);
   }
   HttpReply reply;
   reply.status = call.status;

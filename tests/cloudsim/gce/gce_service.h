@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,8 @@ class GceService final : public SimulatedCloud {
   void set_knobs(const nlohmann::json& values) override;
   void start(const std::string& url) override;
   void reset() override;
+  /// Identities of AWS are good where this says so; without it, none is.
+  void set_aws_verifier(GoogleAuth::AwsVerifier verifier) { auth_.set_aws_verifier(std::move(verifier)); }
 
  private:
   struct Answer;
