@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view kSuspendExcNodes = "SuspendExcNodes";
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 /// ` KEY=VALUE` each. An empty value is quoted: Slurm's parser skips blanks behind `=` and would take the next option
 /// for the value (parse_config.c).
 std::string options_text(const SlurmOptions& options) {
@@ -54,16 +52,6 @@ std::string partition_line(const Partition& partition) {
 }
 
 }  // namespace
-
-bool same_option(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
-const std::string* find_option(const SlurmOptions& options, std::string_view name) {
-  const auto found = std::find_if(options.rbegin(), options.rend(),
-                                  [name](const auto& option) { return same_option(option.first, name); });
-  return found == options.rend() ? nullptr : &found->second;
-}
 
 std::string static_nodes(const Config& config) {
   std::string nodes;

@@ -9,11 +9,6 @@
 
 namespace burst {
 
-/// Whether two names of Slurm options are one: Slurm compares them without case.
-bool same_option(std::string_view a, std::string_view b);
-/// The last value of an option, which is the one that Slurm takes; null when it is not there.
-const std::string* find_option(const SlurmOptions& options, std::string_view name);
-
 /// The static nodes of all groups, as a hostlist for SuspendExcNodes: `aws-gpu-[0-1],aws-cpu-0`; empty without any.
 std::string static_nodes(const Config& config);
 
