@@ -42,7 +42,7 @@ struct NodeGroup {
   std::shared_ptr<const nlohmann::ordered_json> settings;
   /// What its provider wants of each partition that has it (ProviderKeys::partition_options).
   SlurmOptions partition_needs;
-  bool reserve_before_expiry = false;  ///< ExpiryReservation: a maintenance reservation before a machine expires
+  bool reserve_before_expiry = false;         ///< ExpiryReservation: a maintenance reservation before a machine expires
   std::chrono::seconds termination_time{30};  ///< as ProviderKeys::termination_time
   std::string location;  ///< where it stands, for messages: `"partitions.json": /Partitions/0/NodeGroups/1`
 

@@ -37,7 +37,9 @@ Labels labels_of(const Config& config, const Json& json) {
     if (!is_label_key(key)) key = as_label_text("tag-" + key);
     if (!is_own_label(key) && !is_of_the_node(value)) labels[key] = as_label_text(value);
   }
-  for (const auto& [key, value] : json.value("Labels", Json::object()).items()) labels[key] = value.get<std::string>();
+  if (const auto own = json.find("Labels"); own != json.end()) {
+    for (const auto& [key, value] : own->items()) labels[key] = value.get<std::string>();
+  }
   return labels;
 }
 
@@ -103,13 +105,20 @@ GroupSettings parse_settings(const Config& config, const NodeGroup& group) {
 ProviderKeys settings_keys() {
   ProviderKeys keys;
   keys.name = "gce";
-  keys.keys = {"Project",           "Region",
-               "Zones",             "InstanceTemplate",
-               "ProvisioningModel", "FlexStartMaxDuration",
-               "BootTimeout",       "FlexStartUseJobDuration",
-               "Reservation",       "InstanceProperties",
-               "Placement",         "Labels",
-               "CredentialsFile",   "ImpersonateServiceAccount"};
+  keys.keys = {"Project",
+               "Region",
+               "Zones",
+               "InstanceTemplate",
+               "ProvisioningModel",
+               "FlexStartMaxDuration",
+               "BootTimeout",
+               "FlexStartUseJobDuration",
+               "Reservation",
+               "InstanceProperties",
+               "Placement",
+               "Labels",
+               "CredentialsFile",
+               "ImpersonateServiceAccount"};
   keys.check = &check_settings;
   keys.partition_options = &partition_options;
   keys.nodes_are_dns_labels = true;

@@ -147,10 +147,10 @@ void Examination::check_flex() {
     }
   }
   if (const Json* value = member("FlexStartMaxDuration")) {
-    const auto seconds = flex_duration(*value);
-    const bool fits = seconds && *seconds >= kShortestDuration && *seconds <= kLongestRequest;
+    const auto seconds = flex_duration(*value).value_or(0);
+    const bool fits = seconds >= kShortestDuration && seconds <= kLongestRequest;
     if (expect(fits, "/FlexStartMaxDuration", R"(seconds from 30 to 604800 such as "604800s")", *value) && is_flex() &&
-        *seconds < kShortestRequest) {
+        seconds < kShortestRequest) {
       warn("/FlexStartMaxDuration",
            fmt::format("Compute Engine takes no resize request for less than {} s: the machines may run up to {} s",
                        kShortestRequest, kShortestRequest));
@@ -160,7 +160,8 @@ void Examination::check_flex() {
     expect(value->is_boolean(), "/FlexStartUseJobDuration", "true or false", *value);
   if (const Json* value = member("BootTimeout")) {
     constexpr long long shortest = 60, longest = 86'400;
-    const bool fits = value->is_number_integer() && *value >= shortest && *value <= longest;
+    const auto seconds = value->is_number() ? flex_duration(*value).value_or(0) : 0;
+    const bool fits = seconds >= shortest && seconds <= longest;
     expect(fits, "/BootTimeout", "an integer from 60 to 86400", *value);
   }
 }
@@ -225,7 +226,8 @@ void Examination::check_properties() {
   if (is_flex()) check_flex_properties(*properties);
   if (const auto labels = properties->find("labels"); labels != properties->end()) {
     if (expect(labels->is_object(), "/InstanceProperties/labels", "an object of strings", *labels)) {
-      for (const auto& [key, value] : labels->items()) check_label("/InstanceProperties/labels/" + one_line(key), key, value);
+      for (const auto& [key, value] : labels->items())
+        check_label("/InstanceProperties/labels/" + one_line(key), key, value);
     }
   }
   if (const auto metadata = properties->find("metadata"); metadata != properties->end()) check_metadata(*metadata);
