@@ -36,8 +36,9 @@ GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const
   GroupTimeouts timeouts{slurm_conf.resume_timeout, slurm_conf.suspend_timeout};
   for (const auto& partition : config.partitions) {
     if (partition.name != group.partition) continue;
-    timeouts.resume = option(partition.options, "ResumeTimeout", timeouts.resume);
-    timeouts.suspend = option(partition.options, "SuspendTimeout", timeouts.suspend);
+    const auto options = partition.slurm_options();
+    timeouts.resume = option(options, "ResumeTimeout", timeouts.resume);
+    timeouts.suspend = option(options, "SuspendTimeout", timeouts.suspend);
   }
   return timeouts;
 }
