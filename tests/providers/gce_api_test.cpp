@@ -30,6 +30,19 @@ class FakeTokens : public auth::GoogleTokenSource {
   }
 };
 
+/// Keeps the limits of calls.
+class LimitRecorder : public HttpClient {
+ public:
+  std::vector<RequestLimit> limits;
+  std::vector<HttpResponse> send(std::vector<HttpCall> calls) override {
+    for (const auto& call : calls) limits.push_back(call.limit);
+    HttpResponse response;
+    response.status = 200;
+    response.body = R"({"name": "operation-1", "status": "DONE"})";
+    return {calls.size(), response};
+  }
+};
+
 struct GceApiTest : testing::Test {
   FakeServices world;
   Config config;
@@ -200,6 +213,24 @@ TEST_F(GceApiTest, AListThatCannotBeReadThrowsAndIsNeverEmpty) {
   }
   replies = {error(404, "notFound")};
   EXPECT_NO_THROW(api().list({call}, read, true));
+}
+
+TEST_F(GceApiTest, CallsShareGooglesLimitsUnlessTheConfigurationHasTheirOwn) {
+  LimitRecorder http;
+  config.request_limits["instances.delete"] = {5, 2};
+  Services services = world.services();
+  const GceApi limited(
+      "my-project", tokens, config,
+      {services.clock, services.environment, services.files, http, services.log, services.processes, services.random});
+  limited.send({deletion, {"instances.bulkInsert", "zones/z/instances/bulkInsert"}});
+  (void)limited.get({"regionInstanceGroupManagers.get", "regions/r/instanceGroupManagers/m"});
+  ASSERT_THAT(http.limits, SizeIs(3));
+  EXPECT_EQ(http.limits[0].key, "gce/my-project/instances.delete");
+  EXPECT_EQ(http.limits[0].burst, 5);
+  EXPECT_EQ(http.limits[0].per_second, 2);
+  EXPECT_EQ(http.limits[1].key, "gce/my-project/mutate");
+  EXPECT_EQ(http.limits[2].key, "gce/my-project/read");
+  EXPECT_LE(http.limits[2].burst + 60 * http.limits[2].per_second, 1500) << "a minute, as Google publishes it";
 }
 
 TEST_F(GceApiTest, NoSecretStandsInAnError) {
