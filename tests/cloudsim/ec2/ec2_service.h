@@ -28,6 +28,9 @@ class Ec2Service final : public SimulatedCloud {
   void start(const std::string& url) override;
   void reset() override;
 
+  /// Whether a request to STS, whoever brings it, bears a good signature of a key that is known here.
+  bool is_signed(const HttpRequest& request) const;
+
  private:
   struct Answer;
   HttpReply query(const HttpRequest& request);

@@ -93,26 +93,35 @@ std::int64_t Cloud::available(const Json& properties, const Place& place) const 
   return std::max<std::int64_t>(out, 0);
 }
 
+std::optional<Failure> Cloud::shortage(const Json& properties, const Place& place, std::int64_t count) const {
+  const auto region = in_region_.find(region_key(place));
+  const auto used = region == in_region_.end() ? 0 : region->second;
+  if (knobs_->vm_quota && used + count > *knobs_->vm_quota) {
+    return Failure{"QUOTA_EXCEEDED", fmt::format("Quota 'INSTANCES' exceeded.  Limit: {}.0 in region {}.",
+                                                 *knobs_->vm_quota, region_of_zone(place.zone))};
+  }
+  const auto* const rule = rule_for(properties, place);
+  if (rule != nullptr && rule->available < count) {
+    return Failure{rule->code,
+                   fmt::format("The zone 'projects/{}/zones/{}' does not have enough resources available to fulfill "
+                               "the request.  Try a different zone, or try again later.",
+                               place.project, place.zone)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Failure> Cloud::reserve(const LaunchSpec& spec) {
   const auto& place = spec.place;
   if (instances_.count(place.resource()) != 0) {
     return Failure{"RESOURCE_ALREADY_EXISTS", fmt::format("The resource '{}' already exists", place.resource())};
   }
-  auto& used = in_region_[region_key(place)];
-  if (knobs_->vm_quota && used >= *knobs_->vm_quota) {
-    return Failure{"QUOTA_EXCEEDED", fmt::format("Quota 'INSTANCES' exceeded.  Limit: {}.0 in region {}.",
-                                                 *knobs_->vm_quota, region_of_zone(place.zone))};
+  if (auto refusal = shortage(spec.properties, place, 1)) {
+    return refusal;
   }
   if (auto* rule = rule_for(spec.properties, place)) {
-    if (rule->available <= 0) {
-      return Failure{rule->code,
-                     fmt::format("The zone 'projects/{}/zones/{}' does not have enough resources available to fulfill "
-                                 "the request.  Try a different zone, or try again later.",
-                                 place.project, place.zone)};
-    }
     --rule->available;
   }
-  ++used;
+  ++in_region_[region_key(place)];
   return std::nullopt;
 }
 

@@ -36,6 +36,8 @@ class Cloud {
 
   /// Machines that can still be made there, as the capacity rules and the quota have it.
   std::int64_t available(const nlohmann::json& properties, const Place& place) const;
+  /// Why so many more cannot be made there; nothing: they can.
+  std::optional<Failure> shortage(const nlohmann::json& properties, const Place& place, std::int64_t count) const;
   /// Makes a machine, or says why not: name taken, quota, capacity.
   std::optional<Failure> launch(const LaunchSpec& spec);
   /// STOPPING, then gone; `gone` is called then. A machine that is stopping already goes all the same.
@@ -51,7 +53,7 @@ class Cloud {
   bool is_visible(const Instance& instance) const;         ///< in lists
   std::string address_of(const Instance& instance) const;  ///< empty while there is none
   /// Called when Google (not the user) ends a machine of a MIG: its place in the MIG is given up.
-  void on_loss(std::function<void(const Instance&)> callback) { lost_ = std::move(callback); }
+  void on_loss(std::function<void(Instance&)> callback) { lost_ = std::move(callback); }
 
   std::uint64_t new_id();
   std::string new_uuid();
@@ -84,7 +86,7 @@ class Cloud {
   std::map<std::string, std::int64_t> in_region_;
   AddressPool addresses_;
   std::string metadata_base_;
-  std::function<void(const Instance&)> lost_;
+  std::function<void(Instance&)> lost_;
   std::uint64_t generation_ = 0;
   std::uint64_t launches_ = 0;
 };

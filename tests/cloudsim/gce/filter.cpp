@@ -149,7 +149,8 @@ class Parser {
 
   Filter whole() {
     auto out = expression();
-    if (peek().kind != Token::Kind::end) {
+    // The two kinds of expressions cannot be mixed.
+    if (peek().kind != Token::Kind::end || (regular_ && plain_)) {
       refuse();
     }
     return out;
@@ -220,16 +221,24 @@ class Parser {
     if (const bool negated = peek().text == "ne";
         peek().kind == Token::Kind::word && (negated || peek().text == "eq")) {
       take();
+      regular_ = true;
       return matching(std::move(field), literal(), negated);
     }
     const auto symbol = take();
     if (symbol.kind != Token::Kind::comparison) {
       refuse();
     }
+    plain_ = true;
     const bool bare = peek().kind == Token::Kind::word;
     auto wanted = literal();
     if (symbol.text == ":" && bare && wanted == "*") {
       return [field = std::move(field)](const Json& resource) { return field_of(resource, field) != nullptr; };
+    }
+    if (symbol.text == ":" && bare && wanted.ends_with('*')) {
+      wanted.pop_back();
+      return [field = std::move(field), wanted](const Json& resource) {
+        return text_of(field_of(resource, field)).starts_with(wanted);
+      };
     }
     if (symbol.text == ":") {
       return [field = std::move(field), wanted](const Json& resource) {
@@ -274,6 +283,7 @@ class Parser {
   const Message& fields_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
+  bool regular_ = false, plain_ = false;  ///< seen: eq or ne; another comparison
 };
 
 }  // namespace

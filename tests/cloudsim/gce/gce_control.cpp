@@ -58,7 +58,77 @@ Instance& instance_named(const Cloud& cloud, const std::string& name) {
   return *found->second;
 }
 
+Json requests_json(const Group& group) {
+  auto out = Json::array();
+  for (const auto& [name, request] : group.requests) {
+    std::vector<std::string> names;
+    for (const auto& wanted : request.instances) {
+      names.push_back(wanted.name);
+    }
+    out.push_back({{"name", name},
+                   {"state", name_of(request.state)},
+                   {"instances", names},
+                   {"run_seconds", request.run_seconds ? Json(*request.run_seconds) : Json()},
+                   {"error", to_json(request.errors)["errors"]},
+                   {"last_attempt", to_json(request.last_attempt)["errors"]}});
+  }
+  return out;
+}
+
+Json control_json(const Groups& groups, const Group& group) {
+  Json instances = Json::object();
+  for (const auto& [name, managed] : group.managed) {
+    instances[name] = groups.action_of(group, managed);
+  }
+  return {{"name", group.name},
+          {"project", group.project},
+          {"region", group.region},
+          {"description", group.body.value("description", "")},
+          {"deleting", group.deleting},
+          {"instances", instances},
+          {"resize_requests", requests_json(group)}};
+}
+
+Json groups_json(const Groups& groups) {
+  auto out = Json::array();
+  for (const auto& [resource, group] : groups.all()) {
+    out.push_back(control_json(groups, *group));
+  }
+  return out;
+}
+
 }  // namespace
+
+Json GceService::change_request(const std::string& name, const Json& change) {
+  const auto found = std::find_if(groups_.all().begin(), groups_.all().end(),
+                                  [&](const auto& entry) { return entry.second->name == name; });
+  if (found == groups_.all().end()) {
+    throw std::invalid_argument("no such group: " + name);
+  }
+  auto& group = *found->second;
+  const auto resource = group.resource();
+  const auto wanted = change.value("request", "");
+  const auto request = std::find_if(group.requests.begin(), group.requests.end(), [&](const auto& entry) {
+    return entry.second.is_active() && (wanted.empty() || entry.first == wanted);
+  });
+  if (request == group.requests.end()) {
+    throw std::invalid_argument("no active resize request: " + name);
+  }
+  const auto action = change.value("action", "");
+  const Failure failure{change.value("code", "ZONE_RESOURCE_POOL_EXHAUSTED"),
+                        change.value("message", "The zone does not have enough resources available.")};
+  if (action == "succeed") {
+    groups_.succeed(group, request->second);
+  } else if (action == "fail") {
+    groups_.fail(group, request->second, failure, change.value("created", std::size_t{0}));
+  } else if (action == "attempt_error") {
+    groups_.set_last_attempt(group, request->second, failure);
+  } else {
+    throw std::invalid_argument("unknown action \"" + action + "\"");
+  }
+  const auto* const left = groups_.find(resource);
+  return left == nullptr ? Json::object() : control_json(groups_, *left);
+}
 
 Json GceService::create_foreign(const Json& body) {
   LaunchSpec spec;
@@ -123,6 +193,12 @@ std::optional<Json> GceService::control(const HttpRequest& request, const Json& 
   }
   if (call.starts_with("instances/")) {
     return change_instance(last_segment(call), body);
+  }
+  if (call == "migs") {
+    return groups_json(groups_);
+  }
+  if (call.starts_with("resize_requests/")) {
+    return change_request(last_segment(call), body);
   }
   if (call == "operations") {
     auto out = Json::array();

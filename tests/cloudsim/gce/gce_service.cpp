@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "gce/names.h"
+#include "gce/partial_reply.h"
 
 namespace cloudsim::gce {
 
@@ -53,6 +54,17 @@ const std::unordered_map<std::string_view, KnownMethod>& methods() {
       {"Regioninstancetemplates.list", {list_templates}},
       {"Regioninstancetemplates.insert", {insert_template, true}},
       {"Regioninstancetemplates.delete", {delete_template, true}},
+      {"Regioninstancegroupmanagers.insert", {insert_group, true}},
+      {"Regioninstancegroupmanagers.get", {get_group}},
+      {"Regioninstancegroupmanagers.list", {list_groups}},
+      {"Regioninstancegroupmanagers.delete", {delete_group, true}},
+      {"Regioninstancegroupmanagers.listManagedInstances", {list_managed_instances}},
+      {"Regioninstancegroupmanagers.deleteInstances", {delete_managed_instances, true}},
+      {"Regioninstancegroupmanagerresizerequests.insert", {insert_resize_request, true}},
+      {"Regioninstancegroupmanagerresizerequests.get", {get_resize_request}},
+      {"Regioninstancegroupmanagerresizerequests.list", {list_resize_requests}},
+      {"Regioninstancegroupmanagerresizerequests.cancel", {cancel_resize_request, true}},
+      {"Regioninstancegroupmanagerresizerequests.delete", {delete_resize_request, true}},
   };
   return kMethods;
 }
@@ -285,6 +297,9 @@ void GceService::answer(const HttpRequest& request, Answer& out) {
 HttpReply GceService::render(Answer& call) {
   if (call.fault && call.fault->kind == FaultKind::missing_field && call.code.empty()) {
     leave_out(call.body, call.fault->field);
+  }
+  if (const auto mask = parameter(call.call, "fields"); !mask.empty() && call.code.empty()) {
+    call.body = select_fields(call.body, mask);
   }
   HttpReply reply;
   reply.status = call.status;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,8 @@ class GceService final : public SimulatedCloud {
   void set_knobs(const nlohmann::json& values) override;
   void start(const std::string& url) override;
   void reset() override;
+  /// Identities of AWS are good where this says so; without it, none is.
+  void set_aws_verifier(GoogleAuth::AwsVerifier verifier) { auth_.set_aws_verifier(std::move(verifier)); }
 
  private:
   struct Answer;
@@ -50,6 +53,7 @@ class GceService final : public SimulatedCloud {
   HttpReply wait_for(const Operation& awaited, const Answer& call);
 
   nlohmann::json create_foreign(const nlohmann::json& body);
+  nlohmann::json change_request(const std::string& group, const nlohmann::json& change);
   nlohmann::json change_instance(const std::string& name, const nlohmann::json& change);
 
   SharedParts shared_;

@@ -48,7 +48,7 @@ class GoogleAuth {
   /// Where the server listens; reset() goes back to the knobs set so far, without tokens.
   void start(const std::string& url);
   void reset();
-  /// Without one, signatures are checked with cloudsim's fixed AWS key.
+  /// Without one, no identity of AWS is a good one.
   void set_aws_verifier(AwsVerifier verifier) { aws_verifier_ = std::move(verifier); }
 
   /// What the call log and faults call this request: "oauth2.token", "sts.token", "iamcredentials.generateAccessToken".

@@ -281,6 +281,12 @@ std::string aws_subject_token(const std::string& secret, const std::string& targ
 }
 
 TEST_F(GceAuth, ExchangesASignedRequestToAws) {
+  auth_.set_aws_verifier([](const HttpRequest& request) {
+    const auto claim = ec2::parse_authorization(request.header("authorization"));
+    return claim && ec2::expected_signature(*claim, request.header("x-amz-date"),
+                                            ec2::canonical_request(request, claim->signed_headers),
+                                            "cloudsim-secret-key") == claim->signature;
+  });
   auto fields = exchange();
   fields["subject_token_type"] = "urn:ietf:params:aws:token-type:aws4_request";
   fields["subject_token"] = aws_subject_token("cloudsim-secret-key", std::string(kAudience));

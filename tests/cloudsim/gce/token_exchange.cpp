@@ -3,7 +3,6 @@
 // cloud.google.com/iam/docs/reference/sts/rest/v1/TopLevel/token
 #include <fmt/format.h>
 
-#include "ec2/sigv4.h"
 #include "gce/google_auth.h"
 #include "gce/oauth_error.h"
 
@@ -53,17 +52,6 @@ HttpRequest aws_request(const std::string& token) {
   return out;
 }
 
-// cloudsim's fixed AWS key.
-bool has_good_signature(const HttpRequest& request) {
-  const auto claim = ec2::parse_authorization(request.header("authorization"));
-  if (!claim || claim->access_key_id != "AKIACLOUDSIM00000001" || claim->service != "sts") {
-    return false;
-  }
-  const auto canonical = ec2::canonical_request(request, claim->signed_headers);
-  return ec2::expected_signature(*claim, request.header("x-amz-date"), canonical, "cloudsim-secret-key") ==
-         claim->signature;
-}
-
 }  // namespace
 
 void GoogleAuth::check_aws_token(const std::string& subject_token, const std::string& audience) const {
@@ -77,7 +65,7 @@ void GoogleAuth::check_aws_token(const std::string& subject_token, const std::st
   if (target != audience && target != "https:" + audience) {
     refuse("The header x-goog-cloud-target-resource does not match the audience.");
   }
-  if (!(aws_verifier_ ? aws_verifier_(request) : has_good_signature(request))) {
+  if (!aws_verifier_ || !aws_verifier_(request)) {
     refuse("Received invalid AWS response: SignatureDoesNotMatch");
   }
 }
