@@ -34,21 +34,15 @@ std::optional<std::chrono::seconds> option(const SlurmOptions& options, std::str
   return found;
 }
 
-std::chrono::seconds timeout(const Partition& partition, std::string_view key, std::chrono::seconds otherwise) {
-  if (const auto own = option(partition.options, key)) return *own;
-  std::optional<std::chrono::seconds> needed;
-  for (const auto& group : partition.groups) needed = std::max(needed, option(group.partition_needs, key));
-  return needed.value_or(otherwise);
-}
-
 }  // namespace
 
 GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const SlurmConf& slurm_conf) {
   GroupTimeouts timeouts{slurm_conf.resume_timeout, slurm_conf.suspend_timeout};
   for (const auto& partition : config.partitions) {
     if (partition.name != group.partition) continue;
-    timeouts.resume = timeout(partition, "ResumeTimeout", timeouts.resume);
-    timeouts.suspend = timeout(partition, "SuspendTimeout", timeouts.suspend);
+    const auto options = partition.slurm_options();
+    timeouts.resume = option(options, "ResumeTimeout").value_or(timeouts.resume);
+    timeouts.suspend = option(options, "SuspendTimeout").value_or(timeouts.suspend);
   }
   return timeouts;
 }
