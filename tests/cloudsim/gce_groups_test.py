@@ -9,7 +9,7 @@ from simulator import wait_until
 
 class ResizeRequests(ComputeTest):
     def test_are_queued_and_then_have_their_machines(self):
-        self.knobs(accepted_ms=None)
+        self.turn(accepted_ms=None)
         self.insert_group(description="slurm_nodes:n-[1-2]", allInstancesConfig={
             "properties": {"labels": {"cluster": "c"}, "metadata": {"job": "42"}}})
         self.ask(["n-1", "n-2"])
@@ -38,7 +38,7 @@ class ResizeRequests(ComputeTest):
         self.assertIn("terminationTimestamp", one["scheduling"])
 
     def test_wait_as_long_as_something_lacks_and_say_what(self):
-        self.knobs(capacity=[{"type": "a3-ultragpu-8g", "available": 1}], retry_ms=20)
+        self.turn(capacity=[{"type": "a3-ultragpu-8g", "available": 1}], retry_ms=20)
         self.insert_group(distributionPolicy={"targetShape": "ANY_SINGLE_ZONE", "zones": [{"zone": "zones/" + ZONE}]})
         self.ask(["n-1", "n-2"])
         wait_until(lambda: "lastAttempt" in self.resize_request()["status"])
@@ -46,13 +46,13 @@ class ResizeRequests(ComputeTest):
         self.assertEqual(request["state"], "ACCEPTED")
         self.assertEqual(request["status"]["lastAttempt"]["error"]["errors"][0]["code"], "ZONE_RESOURCE_POOL_EXHAUSTED")
         self.assertEqual(self.machines(), [])  # all or none
-        self.knobs(capacity=[])
+        self.turn(capacity=[])
         request = self.until_state("SUCCEEDED")
         self.assertEqual(request["status"], {})
         self.assertEqual(len({machine["zone"] for machine in self.machines()}), 1)
 
     def test_fail_and_roll_back(self):
-        self.knobs(accepted_ms=None, terminate_ms=200)
+        self.turn(accepted_ms=None, terminate_ms=200)
         self.insert_group()
         self.ask(["n-1", "n-2"])
         self.until_state("ACCEPTED")
@@ -69,14 +69,14 @@ class ResizeRequests(ComputeTest):
         self.assertEqual(self.managed(), [])
 
     def test_without_the_service_agent_s_role_nothing_is_made(self):
-        self.knobs(service_agent_permission=False)
+        self.turn(service_agent_permission=False)
         self.insert_group()
         self.ask(["n-1"])
         request = self.until_state("FAILED")
         self.assertEqual(request["status"]["error"]["errors"][0]["code"], "PERMISSIONS_ERROR")
 
     def test_can_be_cancelled_while_they_are_queued_and_deleted_afterwards(self):
-        self.knobs(accepted_ms=None)
+        self.turn(accepted_ms=None)
         self.insert_group()
         self.ask(["n-1"])
         self.until_state("ACCEPTED")
@@ -142,7 +142,7 @@ class Groups(ComputeTest):
         refuse(409, "alreadyExists")
 
     def test_lose_what_is_deleted_by_its_url(self):
-        self.knobs(terminate_ms=200)
+        self.turn(terminate_ms=200)
         self.insert_group()
         self.ask(["n-1", "n-10", "n-2"])
         self.until_state("SUCCEEDED")
@@ -163,7 +163,7 @@ class Groups(ComputeTest):
         self.assertEqual(sorted(m["name"] for m in self.managed()), ["n-10", "n-2"])
 
     def test_end_with_their_machines(self):
-        self.knobs(terminate_ms=200)
+        self.turn(terminate_ms=200)
         self.insert_group()
         self.ask(["n-1", "n-2"])
         self.until_state("SUCCEEDED")
@@ -175,26 +175,26 @@ class Groups(ComputeTest):
         self.refused(404, "notFound", "DELETE", self.mig())
 
     def test_wait_for_an_active_request_before_they_end(self):
-        self.knobs(accepted_ms=None)
+        self.turn(accepted_ms=None)
         self.insert_group()
         self.ask(["n-1"])
         self.until_state("ACCEPTED")
         operation = self.call("DELETE", self.mig())
         self.refused(400, "resourceNotReady", "POST", self.mig("/resizeRequests"),
                      {"name": "other", "instances": [{"name": "n-2"}]})
-        self.knobs(wait_ms=100)
+        self.turn(wait_ms=100)
         path = operation["selfLink"].split("cloudsim-project/")[1]
         self.assertEqual(self.call("POST", path + "/wait")["status"], "RUNNING")
         self.done(self.call("POST", self.mig("/resizeRequests/r/cancel")))
         self.assertEqual(self.codes(operation), [])
         self.assertEqual(self.migs(), [])
         self.insert_group("other")
-        self.knobs(refuse_delete_of_active_mig=True)
+        self.turn(refuse_delete_of_active_mig=True)
         self.ask(["n-1"], "other")
         self.refused(400, "resourceNotReady", "DELETE", self.mig("", "other"))
 
     def test_give_up_what_expires(self):
-        self.knobs(run_duration_scale=0.0005)
+        self.turn(run_duration_scale=0.0005)
         self.insert_group()
         self.ask(["n-1"], requestedRunDuration={"seconds": "600"})
         self.until_state("SUCCEEDED")

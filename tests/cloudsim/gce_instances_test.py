@@ -25,7 +25,7 @@ class BulkInsert(ComputeTest):
         self.assertEqual(sorted(item["targetLink"].rsplit("/", 1)[1] for item in inserts), ["n-1", "n-10", "n-2"])
 
     def test_a_machine_passes_through_its_states(self):
-        self.knobs(boot_ms=400, terminate_ms=300)
+        self.turn(boot_ms=400, terminate_ms=300)
         self.bulk(["n-1"])
         seen = []
 
@@ -42,19 +42,19 @@ class BulkInsert(ComputeTest):
         self.refused(404, "notFound", "GET", "zones/%s/instances/n-1" % ZONE)
 
     def test_an_operation_takes_its_time_and_wait_waits_for_it(self):
-        self.knobs(operation_ms=300)
+        self.turn(operation_ms=300)
         operation = self.bulk(["n-1"])
         path = operation["selfLink"].split(PROJECT + "/")[1]
         self.assertEqual(operation["status"], "PENDING")
         self.assertEqual(self.call("GET", path)["status"], "PENDING")
         self.assertEqual(self.call("POST", path + "/wait")["status"], "DONE")
-        self.knobs(wait_ms=50)
+        self.turn(wait_ms=50)
         operation = self.bulk(["n-2"])
         self.assertNotEqual(self.call("POST", operation["selfLink"].split(PROJECT + "/")[1] + "/wait")["status"], "DONE")
         self.done(operation)
 
     def test_a_reset_lets_nobody_wait_for_ever(self):
-        self.knobs(operation_ms=60000)
+        self.turn(operation_ms=60000)
         path = self.bulk(["n-1"])["selfLink"].split(PROJECT + "/")[1]
         url = "%s/compute/v1/projects/%s/%s/wait" % (self.sim.url, PROJECT, path)
         waiting = threading.Thread(target=http, args=("POST", url, b"", {"Authorization": "Bearer " + self.token}))
@@ -77,7 +77,7 @@ class BulkInsert(ComputeTest):
         self.assertEqual((failed[0]["httpErrorStatusCode"], failed[0]["targetLink"].rsplit("/", 1)[1]), (503, "n-3"))
 
     def test_too_few_are_rolled_back(self):
-        self.knobs(quota={"vms": 2}, terminate_ms=100)
+        self.turn(quota={"vms": 2}, terminate_ms=100)
         operation = self.done(self.bulk(["n-1", "n-2", "n-3"]))
         self.assertEqual(self.codes(operation), ["VM_MIN_COUNT_NOT_REACHED"])
         counts = operation["instancesBulkInsertOperationMetadata"]["perLocationStatus"]["zones/" + ZONE]
@@ -85,7 +85,7 @@ class BulkInsert(ComputeTest):
         self.assertEqual(self.states(), {})
         inserts = self.call("GET", "zones/%s/operations" % ZONE, filter="operationType=insert")["items"]
         self.assertEqual(sorted(self.codes(item)[0] for item in inserts if "error" in item), ["QUOTA_EXCEEDED"])
-        self.knobs(insert_operations=False)
+        self.turn(insert_operations=False)
         operation = self.done(self.bulk(["n-1", "n-2", "n-3"]))
         all_of_it = self.call("GET", "zones/%s/operations" % ZONE,
                               filter="operationGroupId=" + operation["operationGroupId"])["items"]
@@ -100,7 +100,7 @@ class BulkInsert(ComputeTest):
         self.assertEqual(sorted(self.states()), ["n-1", "n-2"])
 
     def test_a_region_has_room_where_its_policy_lets_it_look(self):
-        self.knobs(capacity=[{"where": "us-central1-a", "available": 1}, {"where": "us-central1-b", "available": 2}])
+        self.turn(capacity=[{"where": "us-central1-a", "available": 1}, {"where": "us-central1-b", "available": 2}])
         policy = {"zones": [{"zone": "zones/us-central1-a"}, {"zone": "zones/us-central1-b"}]}
 
         def zones(shape, names):
@@ -158,7 +158,7 @@ class BulkInsert(ComputeTest):
 
 class Ends(ComputeTest):
     def test_a_run_duration_ends_a_machine_at_the_time_that_it_tells(self):
-        self.knobs(run_duration_scale=0.001)
+        self.turn(run_duration_scale=0.001)
         self.done(self.bulk(["n-1"], instanceProperties={
             "scheduling": {"maxRunDuration": {"seconds": "600"}, "instanceTerminationAction": "DELETE"}}))
         machine = self.machine("n-1")
@@ -169,7 +169,7 @@ class Ends(ComputeTest):
         self.assertGreaterEqual(datetime.datetime.now(datetime.timezone.utc), ends)
 
     def test_a_test_ends_them(self):
-        self.knobs(terminate_ms=0)
+        self.turn(terminate_ms=0)
         spot = {"scheduling": {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}}
         self.done(self.bulk(["s-1"], instanceProperties=spot))
         self.done(self.bulk(["s-2"], instanceProperties={"scheduling": {"provisioningModel": "SPOT"}}))
@@ -215,7 +215,7 @@ class Lists(ComputeTest):
         self.assertEqual(len(items), 7)
         self.assertEqual([i["name"] for i in items["zones/europe-west4-a"]["instances"]], ["n-2"])
         self.assertEqual(items["zones/us-central1-f"]["warning"]["code"], "NO_RESULTS_ON_PAGE")
-        self.knobs(unreachable=[ZONE])
+        self.turn(unreachable=[ZONE])
         self.refused(503, "backendError", "GET", "aggregated/instances")
         answer = self.call("GET", "aggregated/instances", returnPartialSuccess="true")
         self.assertEqual(answer["items"]["zones/" + ZONE]["warning"]["code"], "UNREACHABLE")
@@ -223,7 +223,7 @@ class Lists(ComputeTest):
         self.refused(503, "backendError", "GET", "zones/%s/instances/n-1" % ZONE)
 
     def test_lag_behind(self):
-        self.knobs(visible_ms=300, address_ms=300)
+        self.turn(visible_ms=300, address_ms=300)
         self.bulk(["n-1"])
         self.assertEqual(self.names(), [])
         self.assertNotIn("networkIP", self.machine("n-1")["networkInterfaces"][0])
@@ -271,7 +271,7 @@ class Faults(ComputeTest):
         self.assertIn("networkInterfaces", self.machine("n-1"))
 
     def test_a_bucket_that_is_empty_throttles(self):
-        self.knobs(buckets={"gce/list": {"capacity": 2, "refill": 0}})
+        self.turn(buckets={"gce/list": {"capacity": 2, "refill": 0}})
         self.names()
         self.names()
         self.refused(403, "rateLimitExceeded", "GET", "zones/%s/instances" % ZONE)

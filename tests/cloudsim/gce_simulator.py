@@ -73,7 +73,7 @@ class ComputeTest(CloudsimTest):
     def states(self):
         return {machine["name"]: machine["state"] for machine in self.machines()}
 
-    def knobs(self, **values):
+    def turn(self, **values):
         shared = {key: values.pop(key) for key in ("boot_ms", "terminate_ms", "latency_ms", "buckets", "throttling")
                   if key in values}
         self.sim.control("POST", "/knobs", gce=values, **shared)
