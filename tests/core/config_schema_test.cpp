@@ -51,9 +51,10 @@ std::vector<ConfigProblem> problems_of(const std::string& config, const std::str
 }
 
 TEST(ConfigExamples, LoadWithoutErrorsAndWarnings) {
-  const auto problems =
-      problems_of(file_text(kSource + "/config/config.json"), file_text(kSource + "/config/partitions.json"));
-  for (const auto& problem : problems) ADD_FAILURE() << problem.message;
+  for (const char* partitions : {"/config/partitions.json", "/config/partitions-gce.json"}) {
+    const auto problems = problems_of(file_text(kSource + "/config/config.json"), file_text(kSource + partitions));
+    for (const auto& problem : problems) ADD_FAILURE() << partitions << ": " << problem.message;
+  }
 }
 
 struct Case {
@@ -277,6 +278,7 @@ TEST(ConfigSchema, AgreesWithTheLoader) {
     cases.all.push_back({false, file_json(folder + "/config.json"), true});
     cases.all.push_back({true, file_json(folder + "/partitions.json"), true});
   }
+  cases.all.push_back({true, file_json(kSource + "/config/partitions-gce.json"), true});
   const auto verdicts = schema_verdicts(cases.all);
   ASSERT_EQ(verdicts.size(), cases.all.size()) << "python3-jsonschema is needed";
   const auto config = file_text(kSource + "/config/config.json");
