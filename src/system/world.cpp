@@ -196,4 +196,14 @@ int run_tool(const std::string& program, const std::string& config_option, const
   }
 }
 
+int run_tool(const std::string& program, const std::function<int(Files&)>& body) {
+  try {
+    DiskFiles files;
+    return body(files);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
+    return kFailed;
+  }
+}
+
 }  // namespace burst

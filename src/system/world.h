@@ -47,4 +47,7 @@ class World {
 /// Runs a program's body: the one catch for errors, which prints and logs them. Returns the exit status.
 int run_tool(const std::string& program, const std::string& config_option, const std::function<int(World&)>& body);
 
+/// The same for what needs no configuration, and so has no log: errors are printed only.
+int run_tool(const std::string& program, const std::function<int(Files&)>& body);
+
 }  // namespace burst
