@@ -275,7 +275,7 @@ Json GceService::perform(Answer& out) {
 void GceService::answer(const HttpRequest& request, Answer& out) {
   try {
     if (!auth_.authorized(request)) {
-      throw GoogleAuth::unauthenticated(request);
+      throw auth_.refusal_of(request);
     }
     out.call = parse_call(request);
     auto parameters = out.call.parameters;
