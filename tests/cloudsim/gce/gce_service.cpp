@@ -272,7 +272,7 @@ Json GceService::perform(Answer& out) {
 void GceService::answer(const HttpRequest& request, Answer& out) {
   try {
     if (!auth_.authorized(request)) {
-      throw GoogleAuth::unauthenticated(request);
+      throw auth_.refusal_of(request);
     }
     out.call = parse_call(request);
     auto parameters = out.call.parameters;
@@ -329,7 +329,9 @@ HttpReply GceService::wait_for(const Operation& awaited, const Answer& call) {
     operations_.wait(*operations_.find(key), knobs_.wait, [this, key, call, deliver] {
       const auto* const operation = operations_.find(key);
       if (operation == nullptr) {
-        deliver({});  // everything was reset while it waited
+        HttpReply gone;  // everything was reset while it waited
+        gone.status = 503;
+        deliver(std::move(gone));
         return;
       }
       auto answer = call;
