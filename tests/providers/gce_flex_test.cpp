@@ -346,6 +346,24 @@ TEST_F(GceFlex, MachinesThatExpireLeaveAGroupThatCanBeEnded) {
   EXPECT_TRUE(eventually([&] { return groups().empty(); }));
 }
 
+TEST_F(GceFlex, AMachineThatLostItsLabelsIsStillKnownByItsGroup) {
+  const auto cloud = flex();
+  const std::string group = start(*cloud, {launch("p-g-[0-1]", 17)}).at("p-g-0").machine.launch;
+  give(group);
+  ASSERT_TRUE(eventually([&] { return machines_of(*cloud).at("p-g-0").state == MachineState::running; }));
+  EXPECT_EQ(sim_.calls("Regioninstancegroupmanagers.listManagedInstances"), 0);
+  for (const char* name : {"p-g-0", "p-g-1"})
+    sim_.post(std::string("/_control/gce/instances/") + name, {{"labels", json::object()}});
+  const auto listed = machines_of(*cloud);
+  ASSERT_THAT(listed, UnorderedElementsAre(testing::Key("p-g-0"), testing::Key("p-g-1")));
+  EXPECT_EQ(listed.at("p-g-0").launch, group);
+  EXPECT_EQ(listed.at("p-g-0").state, MachineState::running);
+  EXPECT_TRUE(listed.at("p-g-0").expires);
+  EXPECT_EQ(stop(*cloud, "p-g-0").at("p-g-0").outcome, Outcome::ready);
+  EXPECT_TRUE(eventually([&] { return alive().size() == 1; }));
+  EXPECT_THAT(alive(), ElementsAre("p-g-1"));
+}
+
 TEST_F(GceFlex, StopTwiceIsAsGoodAsOnce) {
   const auto cloud = flex();
   start(*cloud, {launch("p-g-[0-1]", 17)});
