@@ -54,6 +54,26 @@ class KilledAt : public HttpClient {
   bool killed_ = false;
 };
 
+/// As if the program's deadline passed before the first request whose URL holds a text: neither it nor a later one is
+/// answered.
+class SilentFrom : public HttpClient {
+ public:
+  SilentFrom(HttpClient& inner, std::string text) : inner_(inner), text_(std::move(text)) {}
+  std::vector<HttpResponse> send(std::vector<HttpCall> calls) override {
+    for (const auto& call : calls) silent_ = silent_ || call.request.url.find(text_) != std::string::npos;
+    if (!silent_) return inner_.send(std::move(calls));
+    HttpResponse none;
+    none.transport_error = "the deadline has passed";
+    none.deadline_passed = true;
+    return {calls.size(), none};
+  }
+
+ private:
+  HttpClient& inner_;
+  std::string text_;
+  bool silent_ = false;
+};
+
 class GceFixture : public testing::Test {
  protected:
   GceFixture() {

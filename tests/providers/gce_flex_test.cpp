@@ -278,6 +278,15 @@ TEST_F(GceFlex, AnotherNameIsTakenWhileTheOldGroupIsBeingDeleted) {
   EXPECT_TRUE(eventually([&] { return groups().size() == 1; }));
 }
 
+TEST_F(GceFlex, ADeadlineThatPassesBeforeTheRequestLeavesTheNodesToWhatListSays) {
+  SilentFrom silent(*http_, "/resizeRequests");
+  const auto outcome = start(*provider(kFlex, "g", "test", &silent), {launch("p-g-0", 17)}).at("p-g-0");
+  EXPECT_EQ(outcome.outcome, Outcome::pending);
+  const auto left = flex()->list();
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_FALSE(left[0].node) << "its request was never made";
+}
+
 // Ending.
 
 TEST_F(GceFlex, ASuspendOfOneJobsQueuedNodesLeavesAnothersAlone) {
