@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 namespace burst {
@@ -15,19 +16,29 @@ bool same_word(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-std::chrono::seconds option(const SlurmOptions& options, std::string_view key, std::chrono::seconds otherwise) {
-  std::chrono::seconds found = otherwise;
+std::optional<std::chrono::seconds> seconds_of(std::string_view value) {
+  if (same_word(value, "INFINITE") || same_word(value, "UNLIMITED")) return std::chrono::hours(24);
+  long seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+/// The last one counts, as in slurm.conf.
+std::optional<std::chrono::seconds> option(const SlurmOptions& options, std::string_view key) {
+  std::optional<std::chrono::seconds> found;
   for (const auto& [name, value] : options) {
     if (!same_word(name, key)) continue;
-    long seconds = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (error == std::errc() && end == value.data() + value.size() && seconds > 0) {
-      found = std::chrono::seconds(seconds);
-    } else if (same_word(value, "INFINITE")) {
-      found = std::chrono::hours(24);
-    }
+    if (const auto seconds = seconds_of(value)) found = seconds;
   }
   return found;
+}
+
+std::chrono::seconds timeout(const Partition& partition, std::string_view key, std::chrono::seconds otherwise) {
+  if (const auto own = option(partition.options, key)) return *own;
+  std::optional<std::chrono::seconds> needed;
+  for (const auto& group : partition.groups) needed = std::max(needed, option(group.partition_needs, key));
+  return needed.value_or(otherwise);
 }
 
 }  // namespace
@@ -36,9 +47,8 @@ GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const
   GroupTimeouts timeouts{slurm_conf.resume_timeout, slurm_conf.suspend_timeout};
   for (const auto& partition : config.partitions) {
     if (partition.name != group.partition) continue;
-    const auto options = partition.slurm_options();
-    timeouts.resume = option(options, "ResumeTimeout", timeouts.resume);
-    timeouts.suspend = option(options, "SuspendTimeout", timeouts.suspend);
+    timeouts.resume = timeout(partition, "ResumeTimeout", timeouts.resume);
+    timeouts.suspend = timeout(partition, "SuspendTimeout", timeouts.suspend);
   }
   return timeouts;
 }

@@ -13,8 +13,9 @@ struct GroupTimeouts {
   std::chrono::seconds resume, suspend;
 };
 
-/// The partition's ResumeTimeout and SuspendTimeout (its own since Slurm 21.08: of PartitionOptions, else what its
-/// groups need), else slurm.conf's. A value that is no number of seconds is slurm.conf's; INFINITE is a day.
+/// PartitionOptions' ResumeTimeout and SuspendTimeout (a partition may have its own since Slurm 21.08), else what the
+/// providers of the partition's groups need (generate_conf writes it for the partition; the longest), else
+/// slurm.conf's. A value that is no number of seconds counts as none; INFINITE is a day.
 GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const SlurmConf& slurm_conf);
 
 }  // namespace burst

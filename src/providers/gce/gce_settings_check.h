@@ -29,7 +29,7 @@ std::optional<ProvisioningModel> provisioning_model(const nlohmann::ordered_json
 /// FlexStartMaxDuration in seconds, "604800s" or 604800, in whatever range; nothing for anything else.
 std::optional<long long> flex_duration(const nlohmann::ordered_json& value);
 
-/// Whether slurm-burst sets this label itself: burst-cluster, burst-partition, burst-group, burst-launch.
+/// Whether slurm-burst sets this label itself: burst-cluster, burst-partition, burst-group, burst-launch, burst-job.
 bool is_own_label(std::string_view key);
 
 }  // namespace burst::gce
