@@ -20,7 +20,7 @@ class BulkInsert(ComputeTest):
         self.assertEqual(machine["labels"], {"cluster": "c"})
         self.assertTrue(machine["networkInterfaces"][0]["networkIP"].startswith("127.20."))
         wait_until(lambda: self.machine("n-10")["status"] == "RUNNING")
-        inserts = self.call("GET", "zones/%s/operations" % ZONE, filter="(operationGroupId = \"%s\") AND (operationType eq "
+        inserts = self.call("GET", "zones/%s/operations" % ZONE, filter="(operationGroupId eq \"%s\") AND (operationType eq "
                             "\"insert\")" % operation["operationGroupId"])["items"]
         self.assertEqual(sorted(item["targetLink"].rsplit("/", 1)[1] for item in inserts), ["n-1", "n-10", "n-2"])
 

@@ -139,14 +139,13 @@ std::optional<Failure> Cloud::launch(const LaunchSpec& spec) {
   if (auto refusal = reserve(spec)) {
     return refusal;
   }
-  const bool name_in_use = std::any_of(instances_.begin(), instances_.end(),
-                                       [&](const auto& other) { return other.second->machine == spec.place.name; });
   auto made = std::make_unique<Instance>();
   auto& instance = *made;
   instance.place = spec.place;
   instance.id = new_id();
   instance.sequence = ++launches_;
-  instance.machine = name_in_use ? spec.place.zone + "." + spec.place.name : spec.place.name;
+  instance.machine =
+      by_machine_.count(spec.place.name) != 0 ? spec.place.zone + "." + spec.place.name : spec.place.name;
   instance.type = type_of(spec.properties);
   instance.spot = model_of(spec.properties) == "SPOT";
   instance.address = addresses_.take(knobs_->first_address);
@@ -160,6 +159,7 @@ std::optional<Failure> Cloud::launch(const LaunchSpec& spec) {
     --shared_.knobs.unbootable;
   }
   by_sequence_[instance.sequence] = &instance;
+  by_machine_[instance.machine] = &instance;
   instances_[spec.place.resource()] = std::move(made);
   schedule_life(instance);
   return std::nullopt;
@@ -247,6 +247,7 @@ void Cloud::vanish(Instance& instance) {
   addresses_.give_back(instance.address);
   const auto callbacks = std::move(instance.when_gone);
   by_sequence_.erase(instance.sequence);
+  by_machine_.erase(instance.machine);
   instances_.erase(instance.place.resource());
   for (const auto& gone : callbacks) {
     gone();
@@ -265,6 +266,11 @@ void Cloud::freeze(Instance& instance, bool frozen) {
 Instance* Cloud::find(const Place& place) const {
   const auto found = instances_.find(place.resource());
   return found == instances_.end() ? nullptr : found->second.get();
+}
+
+const Instance* Cloud::find_machine(const std::string& machine) const {
+  const auto found = by_machine_.find(machine);
+  return found == by_machine_.end() ? nullptr : found->second;
 }
 
 bool Cloud::is_visible(const Instance& instance) const {
@@ -309,6 +315,7 @@ void Cloud::reset() {
   ++generation_;
   instances_.clear();
   by_sequence_.clear();
+  by_machine_.clear();
   in_region_.clear();
   addresses_.reset();
 }

@@ -48,6 +48,7 @@ class Cloud {
   void freeze(Instance& instance, bool frozen);
 
   Instance* find(const Place& place) const;
+  const Instance* find_machine(const std::string& machine) const;  ///< by its name at the machine boot
   const Instances& instances() const { return instances_; }
   Instances& instances() { return instances_; }
   bool is_visible(const Instance& instance) const;         ///< in lists
@@ -83,6 +84,7 @@ class Cloud {
   std::mt19937_64 random_;
   Instances instances_;
   std::unordered_map<std::uint64_t, Instance*> by_sequence_;
+  std::unordered_map<std::string, Instance*> by_machine_;
   std::map<std::string, std::int64_t> in_region_;
   AddressPool addresses_;
   std::string metadata_base_;

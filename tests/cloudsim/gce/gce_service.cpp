@@ -2,7 +2,6 @@
 // The simulated Compute Engine behind HTTP.
 #include "gce/gce_service.h"
 
-#include <algorithm>
 #include <chrono>
 #include <unordered_map>
 #include <utility>
@@ -167,13 +166,11 @@ std::optional<MachineMetadata> GceService::metadata_of(const std::string& name) 
                            account,
                            {}};
   }
-  const auto& all = cloud_.instances();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.second->machine == name; });
-  if (found == all.end()) {
+  const auto* const found = cloud_.find_machine(name);
+  if (found == nullptr) {
     return std::nullopt;
   }
-  const auto& instance = *found->second;
+  const auto& instance = *found;
   const auto& place = instance.place;
   MachineMetadata out{place.name,
                       std::to_string(instance.id),
@@ -275,7 +272,7 @@ Json GceService::perform(Answer& out) {
 void GceService::answer(const HttpRequest& request, Answer& out) {
   try {
     if (!auth_.authorized(request)) {
-      throw GoogleAuth::unauthenticated(request);
+      throw auth_.refusal_of(request);
     }
     out.call = parse_call(request);
     auto parameters = out.call.parameters;
@@ -304,7 +301,8 @@ HttpReply GceService::render(Answer& call) {
   HttpReply reply;
   reply.status = call.status;
   reply.content_type = "application/json; charset=UTF-8";
-  reply.body = call.body.dump(1, ' ', false, Json::error_handler_t::replace);
+  const bool pretty = parameter(call.call, "prettyPrint") != "false";
+  reply.body = call.body.dump(pretty ? 1 : -1, ' ', false, Json::error_handler_t::replace);
   reply.delay = shared_.knobs.latency_of(call.call.method);
   if (call.fault) {
     apply_to_reply(*call.fault, reply);
@@ -331,7 +329,9 @@ HttpReply GceService::wait_for(const Operation& awaited, const Answer& call) {
     operations_.wait(*operations_.find(key), knobs_.wait, [this, key, call, deliver] {
       const auto* const operation = operations_.find(key);
       if (operation == nullptr) {
-        deliver({});  // everything was reset while it waited
+        HttpReply gone;  // everything was reset while it waited
+        gone.status = 503;
+        deliver(std::move(gone));
         return;
       }
       auto answer = call;

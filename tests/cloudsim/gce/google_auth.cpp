@@ -206,7 +206,10 @@ bool GoogleAuth::authorized(const HttpRequest& request) const {
   return token != nullptr && lets_in(token->scopes);
 }
 
-ApiError GoogleAuth::unauthenticated(const HttpRequest& request) {
+ApiError GoogleAuth::refusal_of(const HttpRequest& request) const {
+  if (find_token(request) != nullptr) {
+    return {403, "insufficientPermissions", "PERMISSION_DENIED", "Request had insufficient authentication scopes."};
+  }
   constexpr std::string_view kExpected =
       "Expected OAuth 2 access token, login cookie or other valid authentication credential. See "
       "https://developers.google.com/identity/sign-in/web/devconsole-project.";
@@ -276,7 +279,7 @@ nlohmann::json GoogleAuth::generate_access_token(const HttpRequest& request) {
   }
   account.remove_suffix(kIamSuffix.size());
   if (!authorized(request)) {
-    throw unauthenticated(request);
+    throw refusal_of(request);
   }
   const auto email = percent_decode(account, false);
   if (!email.ends_with(".gserviceaccount.com") || knobs_.not_impersonable.count(email) > 0) {

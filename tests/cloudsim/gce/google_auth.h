@@ -62,7 +62,7 @@ class GoogleAuth {
   /// For the API: a Bearer token given out here, not expired, with a scope that lets it in.
   bool authorized(const HttpRequest& request) const;
   /// What Google answers a request that is not authorized().
-  static ApiError unauthenticated(const HttpRequest& request);
+  ApiError refusal_of(const HttpRequest& request) const;
 
   /// A new token, in the form of a token endpoint's answer: access_token, expires_in, token_type.
   nlohmann::json issue(const std::string& scopes);

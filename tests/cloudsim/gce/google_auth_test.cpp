@@ -214,9 +214,12 @@ TEST_F(GceAuth, AsksForATokenWithTheRightScope) {
   EXPECT_FALSE(lets_in("ya29.guess"));
   HttpRequest bare{"GET", "/compute/v1/projects/p/zones", "", {}, ""};
   EXPECT_FALSE(auth_.authorized(bare));
-  EXPECT_EQ(GoogleAuth::unauthenticated(bare).reason, "required");
-  EXPECT_EQ(GoogleAuth::unauthenticated(with_token("x")).reason, "authError");
-  EXPECT_EQ(GoogleAuth::unauthenticated(with_token("x")).status_text, "UNAUTHENTICATED");
+  EXPECT_EQ(auth_.refusal_of(bare).reason, "required");
+  EXPECT_EQ(auth_.refusal_of(with_token("x")).reason, "authError");
+  EXPECT_EQ(auth_.refusal_of(with_token("x")).status_text, "UNAUTHENTICATED");
+  const std::string narrow = jwt({{"scope", "https://www.googleapis.com/auth/userinfo.email"}}).second["access_token"];
+  EXPECT_FALSE(lets_in(narrow));
+  EXPECT_EQ(auth_.refusal_of(with_token(narrow)).status, 403);
   auth_.set_knob("verify_tokens", false);
   EXPECT_TRUE(auth_.authorized(bare));
 }
