@@ -17,8 +17,9 @@ int main(int argc, char** argv) {
   if (line.status) return *line.status;
   if (!line.cluster_config.empty()) {
     return burst::run_tool("generate_conf", [&](burst::Files& files) {
-      return burst::convert_cluster({line.cluster_config, line.output_directory, line.to_stdout}, files, std::cout,
-                                    std::cerr);
+      const auto providers = burst::provider_keys();
+      return burst::convert_cluster({line.cluster_config, line.output_directory, line.to_stdout, providers}, files,
+                                    std::cout, std::cerr);
     });
   }
   return burst::run_tool("generate_conf", line.config, [&](burst::World& world) {

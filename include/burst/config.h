@@ -123,6 +123,10 @@ struct ConfigPaths {
 ConfigPaths find_config(const Files& files, const std::string& option, const std::optional<std::string>& variable,
                         const std::string& executable_dir, const std::string& sysconfdir);
 
+/// The partitions of a text that is to be partitions.json; problems as load_config() finds them.
+std::vector<Partition> parse_partitions(const std::string& file, std::string_view text,
+                                        std::span<const ProviderKeys> providers, std::vector<ConfigProblem>& problems);
+
 /// Loads and checks both files. All problems of both are found, not only the first: fatal ones and warnings are
 /// appended to `problems`; with a fatal one the returned configuration is incomplete and not to be used.
 Config load_config(const Files& files, const ConfigPaths& paths, std::span<const ProviderKeys> providers,

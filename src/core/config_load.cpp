@@ -311,6 +311,16 @@ struct PartitionsReader {
   }
 };
 
+/// The document; nothing when the text is not JSON.
+std::optional<Json> parse_document(const std::string& file, std::string_view text,
+                                   std::vector<ConfigProblem>& problems) {
+  std::vector<std::string> found;
+  std::optional<Json> document = parse_json_document(text, found);
+  for (const auto& problem : found) problems.push_back({true, fmt::format("reading \"{}\": {}", file, problem)});
+  if (!found.empty() && document->is_null()) return std::nullopt;
+  return document;
+}
+
 /// The document of one file; nothing when it is not there, not readable or not JSON.
 std::optional<Json> read_document(const Files& files, const std::string& file, std::vector<ConfigProblem>& problems) {
   std::optional<std::string> text;
@@ -324,14 +334,17 @@ std::optional<Json> read_document(const Files& files, const std::string& file, s
     problems.push_back({true, fmt::format("reading \"{}\": no such file", file)});
     return std::nullopt;
   }
-  std::vector<std::string> found;
-  std::optional<Json> document = parse_json_document(*text, found);
-  for (const auto& problem : found) problems.push_back({true, fmt::format("reading \"{}\": {}", file, problem)});
-  if (!found.empty() && document->is_null()) return std::nullopt;
-  return document;
+  return parse_document(file, *text, problems);
 }
 
 }  // namespace
+
+std::vector<Partition> parse_partitions(const std::string& file, std::string_view text,
+                                        std::span<const ProviderKeys> providers, std::vector<ConfigProblem>& problems) {
+  const auto document = parse_document(file, text, problems);
+  if (!document) return {};
+  return PartitionsReader{providers, problems}.partitions(ConfigPlace(file, *document, problems));
+}
 
 Config load_config(const Files& files, const ConfigPaths& paths, std::span<const ProviderKeys> providers,
                    std::vector<ConfigProblem>& problems) {

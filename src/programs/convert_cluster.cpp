@@ -2,6 +2,8 @@
 // `generate_conf --from-cluster-config`: writes a partitions.json from a Vertex AI cluster's configuration.
 #include "programs/convert_cluster.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "burst/error.h"
@@ -15,8 +17,13 @@ int convert_cluster(const ConvertClusterOptions& options, Files& files, std::ost
   if (!text) throw Error("FileError", fmt::format("reading \"{}\": no such file", options.file));
   std::vector<ConfigProblem> problems;
   const auto converted = convert_cluster_config(options.file, *text, problems);
+  if (!converted.partitions.empty()) {
+    parse_partitions("partitions.json", converted.partitions, options.providers, problems);
+  }
   for (const auto& problem : problems) err << (problem.fatal ? "error: " : "warning: ") << problem.message << "\n";
-  if (converted.partitions.empty()) return kNotConfigured;
+  if (std::any_of(problems.begin(), problems.end(), [](const auto& problem) { return problem.fatal; })) {
+    return kNotConfigured;
+  }
   if (options.to_stdout) {
     out << converted.partitions;
     if (!out.flush()) throw Error("FileError", "writing to standard output: not all of the text was taken");

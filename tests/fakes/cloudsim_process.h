@@ -72,6 +72,7 @@ class CloudsimProcess {
   }
   void knobs(const nlohmann::json& body) { post("/_control/knobs", body); }
   void fault(const nlohmann::json& body) { post("/_control/faults", body); }
+  void clear_faults() { control("DELETE", "/_control/faults", ""); }
   /// Machines that are not terminated or on their way there, of the cloud whose knobs stand under that key.
   nlohmann::json alive(const std::string& cloud = "ec2") {
     static const std::set<std::string> kLive{"pending", "running", "PROVISIONING", "STAGING", "RUNNING"};

@@ -22,8 +22,9 @@ class ConvertCluster : public testing::Test {
       "orchestrator_spec": {"slurm_spec": {"partitions": [{"id": "p", "node_pool_ids": ["a"]}]}}})";
   }
   int run(const std::string& directory = ".", bool to_stdout = false) {
-    return convert_cluster({"c.json", directory, to_stdout}, files, out, err);
+    return convert_cluster({"c.json", directory, to_stdout, providers}, files, out, err);
   }
+  std::vector<ProviderKeys> providers{{"gce", {"Project", "Region", "ProvisioningModel", "InstanceTemplate"}}};
   FakeFiles files;
   std::ostringstream out, err;
 };
@@ -47,6 +48,17 @@ TEST_F(ConvertCluster, ReplacesNoFile) {
   files.content["partitions.json"] = "mine";
   EXPECT_THROW(run(), Error);
   EXPECT_EQ(files.content.at("partitions.json"), "mine");
+}
+
+TEST_F(ConvertCluster, WritesNothingThatTheProgramsWouldNotLoad) {
+  providers[0].check = [](const nlohmann::ordered_json&) {
+    return std::vector<ConfigProblem>{{true, "/Project: expected another, found \"my-project\""}};
+  };
+  EXPECT_EQ(run(), 2);
+  EXPECT_EQ(err.str(),
+            "error: reading \"partitions.json\": /Partitions/0/NodeGroups/0/Project: expected another, found "
+            "\"my-project\"\n");
+  EXPECT_EQ(files.content.size(), 1U);
 }
 
 TEST_F(ConvertCluster, WritesNothingForAFileThatCannotBeUsed) {

@@ -113,6 +113,27 @@ TEST_F(GceBulkInsert, WhatTheOperationSaysOfAllIsToldOfAll) {
   EXPECT_THAT(outcome.message, HasSubstr("compute.instances.create"));
 }
 
+TEST_F(GceBulkInsert, ADeadlineThatPassesWhileGoogleWorksLeavesTheNodesToWhatListSays) {
+  knobs({{"operation_ms", 100}});
+  for (const bool all_or_nothing : {false, true}) {
+    SilentFrom silent(*http_, "/wait");
+    const std::string nodes = all_or_nothing ? "p-g-[2-3]" : "p-g-[0-1]";
+    for (const auto& [node, outcome] :
+         start(*provider("{}", "g", "test", &silent), {launch(nodes, 17, all_or_nothing)})) {
+      EXPECT_EQ(outcome.outcome, Outcome::pending) << node;
+      EXPECT_EQ(outcome.code, "NotListed");
+    }
+  }
+  EXPECT_THAT(provider()->list(), SizeIs(4));
+}
+
+TEST_F(GceBulkInsert, AnUnansweredLaunchThatListsShowIsReady) {
+  knobs({{"operation_ms", 100}});
+  sim_.fault({{"action", "Regionoperations.wait"}, {"kind", "error"}, {"code", "notFound"}, {"status", 404}});
+  for (const auto& [node, outcome] : start(*provider(), {launch("p-g-[0-1]")}))
+    EXPECT_EQ(outcome.outcome, Outcome::ready) << outcome.message;
+}
+
 TEST_F(GceBulkInsert, ANameThatAnotherOwnsIsRefusedAndItsMachineLives) {
   start(*provider("{}", "g", "elsewhere"), {launch("p-g-1")});
   const auto outcomes = start(*provider(), {launch("p-g-[1-2]")});

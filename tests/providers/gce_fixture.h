@@ -38,6 +38,42 @@ class HastyClock : public SystemClock {
   }
 };
 
+/// As if the program were killed before the first request whose URL holds a text: it is not sent, nor any after it.
+class KilledAt : public HttpClient {
+ public:
+  KilledAt(HttpClient& inner, std::string text) : inner_(inner), text_(std::move(text)) {}
+  std::vector<HttpResponse> send(std::vector<HttpCall> calls) override {
+    for (const auto& call : calls) killed_ = killed_ || call.request.url.find(text_) != std::string::npos;
+    if (killed_) throw Error("Killed", "killed");
+    return inner_.send(std::move(calls));
+  }
+
+ private:
+  HttpClient& inner_;
+  std::string text_;
+  bool killed_ = false;
+};
+
+/// As if the program's deadline passed before the first request whose URL holds a text: neither it nor a later one is
+/// answered.
+class SilentFrom : public HttpClient {
+ public:
+  SilentFrom(HttpClient& inner, std::string text) : inner_(inner), text_(std::move(text)) {}
+  std::vector<HttpResponse> send(std::vector<HttpCall> calls) override {
+    for (const auto& call : calls) silent_ = silent_ || call.request.url.find(text_) != std::string::npos;
+    if (!silent_) return inner_.send(std::move(calls));
+    HttpResponse none;
+    none.transport_error = "the deadline has passed";
+    none.deadline_passed = true;
+    return {calls.size(), none};
+  }
+
+ private:
+  HttpClient& inner_;
+  std::string text_;
+  bool silent_ = false;
+};
+
 class GceFixture : public testing::Test {
  protected:
   GceFixture() {
@@ -50,7 +86,7 @@ class GceFixture : public testing::Test {
 
   /// A group `p-NAME` of the cluster; `settings` over those of a group in two zones.
   std::unique_ptr<Provider> provider(const char* settings = "{}", const std::string& name = "g",
-                                     const std::string& cluster = "test") {
+                                     const std::string& cluster = "test", HttpClient* http = nullptr) {
     NodeGroup& group = groups_.emplace_back();
     group.partition = "p";
     group.name = name;
@@ -61,7 +97,7 @@ class GceFixture : public testing::Test {
             "InstanceTemplate": "template-name"})");
     merged.merge_patch(nlohmann::ordered_json::parse(settings));
     group.settings = std::make_shared<const nlohmann::ordered_json>(std::move(merged));
-    const Services services{clock_, environment_, files_, *http_, log_, processes_, random_};
+    const Services services{clock_, environment_, files_, http == nullptr ? *http_ : *http, log_, processes_, random_};
     families_.push_back(make_family({config_, cluster, services, state_}));
     return families_.back()->provider(group);
   }

@@ -111,6 +111,21 @@ TEST(GceReplies, AResizeRequestTellsItsNodesAndItsLastWord) {
   EXPECT_EQ(page.items[1].error->code, "QUOTA_EXCEEDED");
 }
 
+TEST(GceReplies, OnlyManagedInstancesThatExistAreRead) {
+  const auto page = parse_managed_instances(R"({"nextPageToken": "t", "managedInstances": [
+      {"name": "p-g-0", "currentAction": "CREATING"},
+      {"name": "p-g-1", "instanceStatus": "RUNNING", "instance": "https://x/projects/p/zones/us-central1-a/instances/p-g-1",
+       "scheduling": {"terminationTimestamp": "2026-01-31T14:05:06Z"}}]})");
+  ASSERT_EQ(page.items.size(), 1U);
+  EXPECT_EQ(page.items[0].name, "p-g-1");
+  EXPECT_EQ(page.items[0].zone, "us-central1-a");
+  EXPECT_EQ(page.items[0].expires, at(1'769'868'306));
+  EXPECT_EQ(page.next_token, "t");
+  for (const char* text :
+       {"[]", R"({"managedInstances": {}})", R"({"managedInstances": [{"instanceStatus": "RUNNING"}]})"})
+    EXPECT_EQ(code_of([&] { parse_managed_instances(text); }), "InvalidReply") << text;
+}
+
 TEST(GceReplies, AnErrorsCodeIsItsMostExactOne) {
   EXPECT_EQ(parse_error(R"({"error": {"code": 403, "status": "PERMISSION_DENIED", "message": "line\none",
                                      "errors": [{"reason": "quotaExceeded"}]}})"),

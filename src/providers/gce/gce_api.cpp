@@ -32,10 +32,12 @@ bool ends_in(std::string_view method, std::string_view verb) {
 bool is_wait(std::string_view method) { return ends_in(method, "wait"); }
 
 bool is_read(std::string_view method) {
-  return ends_in(method, "list") || ends_in(method, "aggregatedList") || ends_in(method, "get");
+  return ends_in(method, "list") || ends_in(method, "aggregatedList") || ends_in(method, "get") ||
+         ends_in(method, "listManagedInstances");
 }
 
 std::string verb_of(std::string_view method) {
+  if (ends_in(method, "listManagedInstances")) return "POST";  // Google's own choice
   if (is_read(method)) return "GET";
   return ends_in(method, "delete") ? "DELETE" : "POST";
 }

@@ -94,11 +94,11 @@ class FlexStart {
 
   /// False: under another name, please.
   bool take_group(Part& part, const CallResult& result) {
+    part.error = result.error;
     if (result.ok()) {
       part.has_group = true;
       return true;
     }
-    part.error = result.error;
     if (error_kind(result.error->code) != ErrorKind::exists) {
       part.has_group = result.unknown;  // it may be there: to be ended
       return true;

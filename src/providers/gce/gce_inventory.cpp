@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kInstanceFields =
     "nextPageToken,warning,unreachables,items/*/warning,items/*/instances(name,zone,status,machineType,hostname,labels,"
     "creationTimestamp,networkInterfaces/networkIP,resourceStatus/scheduling)";
-constexpr const char* kGroupFields = "nextPageToken,warning,items(name,description,creationTimestamp)";
+constexpr const char* kGroupFields = "nextPageToken,warning,items(name,description,creationTimestamp,targetSize)";
 constexpr const char* kRequestFields = "nextPageToken,warning,items(name,state,instances/name,status)";
 
 std::optional<JobId> job_of(const std::string& label) {
@@ -70,6 +70,44 @@ std::vector<Machine> unmade_machines(const FlexGroup& flex, const std::set<NodeN
     machines.push_back(std::move(machine));
   }
   return machines;
+}
+
+/// Instances that their instance group counts and that bear no label of ours: someone took it away. They live, so that
+/// their group is not empty, and must not be taken for it.
+std::vector<Instance> read_unlabelled(const GroupContext& context, const Inventory& inventory) {
+  std::vector<ApiCall> lists;
+  std::vector<const FlexGroup*> groups;
+  for (const auto& flex : inventory.groups) {
+    const auto known =
+        static_cast<std::size_t>(std::ranges::count_if(inventory.instances, [&](const Instance& instance) {
+          return instance.label(kLaunchLabel) == flex.group.name;
+        }));
+    const bool active = std::ranges::any_of(flex.requests, [](const auto& request) { return request.is_active(); });
+    if (active || known >= flex.group.target_size) continue;
+    groups.push_back(&flex);
+    lists.push_back({"regionInstanceGroupManagers.listManagedInstances",
+                     context.regional(fmt::format("instanceGroupManagers/{}/listManagedInstances", flex.group.name)),
+                     {},
+                     {}});
+  }
+  std::vector<Instance> found;
+  constexpr bool may_be_gone = true;
+  context.api.list(
+      lists,
+      [&](std::size_t index, std::string_view body) {
+        auto page = parse_managed_instances(body);
+        for (auto& instance : page.items) {
+          const bool is_known = std::ranges::any_of(
+              inventory.instances, [&](const Instance& known) { return machine_id(known) == machine_id(instance); });
+          if (is_known) continue;
+          instance.created = groups[index]->group.created;
+          instance.labels = {{kLaunchLabel, groups[index]->group.name}};
+          found.push_back(std::move(instance));
+        }
+        return page.next_token;
+      },
+      may_be_gone);
+  return found;
 }
 
 bool is_ours(const Instance& instance, const GroupIdentity& identity) {
@@ -152,6 +190,8 @@ Inventory read_inventory(const GroupContext& context) {
   // in neither.
   if (context.is_flex()) inventory.groups = read_groups(context);
   inventory.instances = read_instances(context);
+  auto unlabelled = read_unlabelled(context, inventory);
+  std::move(unlabelled.begin(), unlabelled.end(), std::back_inserter(inventory.instances));
   return inventory;
 }
 

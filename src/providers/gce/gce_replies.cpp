@@ -112,8 +112,11 @@ Operation operation_of(const json& object) {
 }
 
 InstanceGroup group_of(const json& object) {
-  return {required(object, "name", "an instance group"), text(object, "description"),
-          time_of(object, "creationTimestamp")};
+  InstanceGroup group{required(object, "name", "an instance group"), text(object, "description"),
+                      time_of(object, "creationTimestamp")};
+  const json& size = member(object, "targetSize");
+  if (size.is_number_unsigned()) group.target_size = size.get<std::size_t>();
+  return group;
 }
 
 ResizeRequest request_of(const json& object) {
@@ -178,6 +181,27 @@ Page<InstanceGroup> parse_instance_groups(std::string_view reply) {
 
 Page<ResizeRequest> parse_resize_requests(std::string_view reply) {
   return page_of<ResizeRequest>(reply, "a list of resize requests", request_of);
+}
+
+Page<Instance> parse_managed_instances(std::string_view reply) {
+  constexpr const char* what = "a list of managed instances";
+  const json document = parse_object(reply, what);
+  Page<Instance> page;
+  page.next_token = text(document, "nextPageToken");
+  const json& managed = member(document, "managedInstances");
+  if (!managed.is_null() && !managed.is_array()) throw_invalid(what, "\"managedInstances\" is not a list");
+  for (const auto& object : managed) {
+    Instance instance;
+    instance.status = text(object, "instanceStatus");
+    if (instance.status.empty()) continue;                        // wanted, not there
+    const std::string link = required(object, "instance", what);  // .../zones/ZONE/instances/NAME
+    instance.name = instance.hostname = last_part(link);
+    const std::string place = link.substr(0, link.rfind("/instances/"));
+    instance.zone = last_part(place);
+    instance.expires = auth::parse_iso_time(text(member(object, "scheduling"), "terminationTimestamp"));
+    page.items.push_back(std::move(instance));
+  }
+  return page;
 }
 
 InstanceGroup parse_instance_group(std::string_view reply) {

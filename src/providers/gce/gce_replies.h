@@ -39,6 +39,7 @@ struct Operation {
 struct InstanceGroup {
   std::string name, description;
   std::chrono::sys_seconds created{};
+  std::size_t target_size = 0;  ///< how many machines it has or is making; those of an active request may be among them
 };
 
 struct ResizeRequest {
@@ -64,6 +65,8 @@ Page<Instance> parse_instances(std::string_view json, std::string_view region);
 Page<Operation> parse_operations(std::string_view json);
 Page<InstanceGroup> parse_instance_groups(std::string_view json);
 Page<ResizeRequest> parse_resize_requests(std::string_view json);
+/// Of listManagedInstances: those that exist, with what it tells of them: neither address nor labels.
+Page<Instance> parse_managed_instances(std::string_view json);
 InstanceGroup parse_instance_group(std::string_view json);
 Operation parse_operation(std::string_view json);
 
