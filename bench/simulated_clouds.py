@@ -79,11 +79,11 @@ class SimulatedClouds:
 
     def machines(self):
         """All VMs that exist."""
-        return self._control("GET", "gce/instances")
+        return [{**machine, "status": machine["state"]} for machine in self._control("GET", "gce/instances")]
 
     def migs(self):
         """All managed instance groups with their resize requests."""
-        return self._control("GET", "gce/migs")
+        return [{**mig, "requests": mig["resize_requests"]} for mig in self._control("GET", "gce/migs")]
 
     def decide(self, mig, action):
         """What becomes of a group's queued request: "succeed"."""

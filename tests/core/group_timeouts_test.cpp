@@ -16,7 +16,7 @@ class GroupTimeoutsTest : public testing::Test {
     Config config;
     config.partitions.push_back({"other", {}, {{"ResumeTimeout", "7"}}});
     NodeGroup modest;
-    modest.partition_needs = {{"ResumeTimeout", "10"}};
+    modest.partition_needs = {};
     NodeGroup needy;
     needy.partition_needs = needs;
     config.partitions.push_back({"aws", {}, std::move(options)});

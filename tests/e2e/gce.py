@@ -46,9 +46,9 @@ class ComputeEngine(Cloudsim):
                             "GCE_METADATA_HOST": self.endpoint.removeprefix("http://")}
 
     def machines(self, *states):
-        """All VMs that exist, or those in these states."""
-        return [machine for machine in self.control("gce/instances")
-                if not states or machine["status"] in states]
+        """All VMs that exist, or those in these states; each launch of a name has an `id` of its own."""
+        return [{**machine, "status": machine["state"], "id": f"{machine['name']} {machine['launched']}"}
+                for machine in self.control("gce/instances") if not states or machine["state"] in states]
 
     def machine(self, name):
         """The one VM of that name that is ours; fails when there is none."""
@@ -58,8 +58,8 @@ class ComputeEngine(Cloudsim):
         return found[0]
 
     def migs(self):
-        """All managed instance groups: name, description, targetSize, requests."""
-        return self.control("gce/migs")
+        """All managed instance groups: name, description, requests (name, state, instances, run_seconds)."""
+        return [{**mig, "requests": mig["resize_requests"]} for mig in self.control("gce/migs")]
 
     def act(self, name, action, **more):
         """act("gce-n2-0", "preempt"): also delete, expire, stop, hang."""
