@@ -92,6 +92,8 @@ class ComputeEngine(Cloudsim):
     def add_queued_mig(self, name, description, nodes):
         """Somebody's managed instance group with a request in Google's queue."""
         groups = f"regions/{REGION}/instanceGroupManagers"
+        queue = self._knobs.get("gce", {}).get("accepted_ms", 0)
+        self.set(gce={"accepted_ms": None})
         self.api(groups, {
             "name": name, "description": description, "targetSize": 0,
             "versions": [{"instanceTemplate": f"projects/{PROJECT}/global/instanceTemplates/flex-template"}],
@@ -101,6 +103,9 @@ class ComputeEngine(Cloudsim):
         self.api(f"{groups}/{name}/resizeRequests", {
             "name": "theirs", "instances": [{"name": node} for node in nodes],
             "requestedRunDuration": {"seconds": "3600"}})
+        processes.wait_until(lambda: [[r["state"] for r in mig["requests"]] for mig in self.migs() if mig["name"] == name]
+                             == [["ACCEPTED"]], lambda: f"not queued: {self.migs()}")
+        self.set(gce={"accepted_ms": queue})
 
     def wait_until_empty(self, timeout=30):
         processes.wait_until(lambda: not self.machines(), lambda: f"machines left: {self.machines()}", timeout)
