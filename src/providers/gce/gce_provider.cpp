@@ -63,14 +63,17 @@ GceProvider::GceProvider(const ProviderContext& context, const NodeGroup& group,
                             context.services.clock,
                             context.services.log,
                             context.services.random};
-      }()) {}
+      }()),
+      claims_(context.journal, group.key()) {}
 
 LaunchNeeds GceProvider::launch_needs() const {
   return {context_.is_flex(), context_.is_flex() && context_.settings.flex_use_job_duration};
 }
 
 std::vector<Machine> GceProvider::list() {
+  const auto claims = claims_.running();
   auto machines = machines_of(read_inventory(context_), context_.identity, context_.settings);
+  add_claimed_machines(claims, machines);
   leaving_.clear();
   note_leaving(machines);
   return machines;
@@ -87,7 +90,19 @@ std::vector<NodeOutcome> GceProvider::launch(std::span<const Launch> launches, c
                             : start_by_bulk_insert(context_, launches, started);
 }
 
+bool GceProvider::claim(std::span<const Launch> launches) {
+  claims_.claim(launches, std::chrono::floor<std::chrono::seconds>(context_.clock.now()), context_.random);
+  return true;
+}
+
 std::vector<NodeOutcome> GceProvider::start(std::span<const Launch> launches, const StartedSink& started) {
+  auto outcomes = start_all(launches, started);
+  claims_
+      .finish();  // after an Error the record stays until the next claim, and counts no more once this object is gone
+  return outcomes;
+}
+
+std::vector<NodeOutcome> GceProvider::start_all(std::span<const Launch> launches, const StartedSink& started) {
   const auto [at_once, later] = divide(launches, names_in(leaving_));
   std::vector<NodeOutcome> outcomes = launch(at_once, started);
   if (later.empty()) return outcomes;
@@ -128,12 +143,25 @@ void GceProvider::await_leaving(const std::vector<Launch>& launches) {
   }
 }
 
+/// Without a journal machines that are there can still be ended.
+std::vector<Claim> GceProvider::claims_or_none() const {
+  try {
+    return claims_.running();
+  } catch (const Error& error) {
+    context_.log.error(fmt::format("{}: {}", context_.identity.key(), error.what()));
+    return {};
+  }
+}
+
 std::vector<NodeOutcome> GceProvider::stop(std::span<const NodeName> nodes) {
+  const auto claims = claims_or_none();
   const Inventory inventory = read_inventory(context_);
+  auto machines = machines_of(inventory, context_.identity, context_.settings);
+  add_claimed_machines(claims, machines);
   const std::unordered_set<std::string_view> wanted(nodes.begin(), nodes.end());
   std::unordered_set<NodeName> with_machine;
   std::vector<Machine> doomed;
-  for (auto& machine : machines_of(inventory, context_.identity, context_.settings)) {
+  for (auto& machine : machines) {
     if (!machine.node || !wanted.contains(*machine.node)) continue;
     if (machine.state == MachineState::stopping) continue;  // it is ending already
     with_machine.insert(*machine.node);
@@ -152,7 +180,8 @@ std::vector<NodeOutcome> GceProvider::stop_machines(std::span<const Machine> mac
 
 std::vector<NodeOutcome> GceProvider::end(std::span<const Machine> machines, const Inventory& inventory) {
   std::vector<std::string> ids;
-  for (const auto& machine : machines) ids.push_back(machine.id);
+  for (const auto& machine : machines)
+    if (!is_claim_id(machine.id)) ids.push_back(machine.id);
   const auto failed = context_.is_flex()
                           ? end_flex_machines(context_, inventory, std::set<std::string>(ids.begin(), ids.end()))
                           : delete_instances(context_, ids);
@@ -161,7 +190,11 @@ std::vector<NodeOutcome> GceProvider::end(std::span<const Machine> machines, con
     NodeOutcome outcome;
     outcome.node = machine.node.value_or("");
     outcome.machine = machine;
-    if (const auto error = failed.find(machine.id); error != failed.end()) {
+    if (is_claim_id(machine.id)) {
+      outcome.outcome = Outcome::pending;
+      outcome.code = "StillStarting";
+      outcome.message = "its launch is under way: the machine is ended when it has come";
+    } else if (const auto error = failed.find(machine.id); error != failed.end()) {
       outcome.outcome = error->second.code == "SharedRequest" ? Outcome::pending : Outcome::rejected;
       outcome.code = error->second.code;
       outcome.message = error->second.message;
