@@ -141,8 +141,16 @@ class Cluster(SlurmCommands):
         self.write_configuration()
         if (bin_folder / "generate_conf").exists():
             self.program("generate_conf")
+            self._drop_cloud_reg_addrs()
         else:
             slurm_conf.write_fragments(self.folder, self.power_saving, self.partitions)
+
+    def _drop_cloud_reg_addrs(self):
+        """Which 22.05 needs for machines that queue; but all registrations come from 127.0.0.1 here, and slurmctld would
+        take that for the nodes' address."""
+        fragment = self.folder / "slurm.conf.aws"
+        lines = fragment.read_text().splitlines(keepends=True)
+        fragment.write_text("".join(line for line in lines if not line.startswith("SlurmctldParameters=")))
 
     def write_configuration(self):
         """Writes config.json and partitions.json; also to be called after a change of self.partitions."""

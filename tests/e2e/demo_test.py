@@ -25,7 +25,7 @@ class Demo(unittest.TestCase):
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         self.assertNotIn("\033", shown.stdout)
         output = "ip-127-10-0-4" if os.geteuid() == 0 else "\n  aws-c5-3\n"
-        for seen in ("4 alloc#", "4 alloc ", "4 idle%", "4 idle~ ", output, "instances: none", "CreateFleet 1,"):
+        for seen in ("4 alloc#", "4 alloc ", "4 idle%", "4 idle~ ", output, "machines: none", "CreateFleet 1,"):
             self.assertIn(seen, shown.stdout)
 
     def test_it_fits_a_terminal_of_80_columns(self):
