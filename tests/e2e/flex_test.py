@@ -115,28 +115,6 @@ class Flex(GceScenario):
             # What remains of the expired machines' groups has gone.
             self.assertEqual(len(self.migs(cluster)), 2)
 
-    def test_an_expiring_machine_is_reserved_so_that_no_job_starts_that_it_would_outlive(self):
-        with self.flex_cluster(flex_group(ExpiryReservation=True), cloud=flex_cloud(100)) as cluster:
-            cluster.start_change_state()
-            cluster.srun("true")
-            self.assertEqual(set(cluster.stop_change_state()), {0})
-            name, = [machine["name"] for machine in self.machines(cluster)]
-            self.assertEqual(name, "gce-h200-0")
-            cluster.change_state()
-            shown = cluster.scontrol("-o", "show", "reservations")
-            self.assertRegex(shown, r"ReservationName=burst-expiry-\S+ .*Nodes=gce-h200-0 .*Flags=MAINT,IGNORE_JOBS")
-            # Within a day, which is FlexStartMaxDuration, a job of two days can't end.
-            long_job = cluster.sbatch("true", 1, "--nodelist=gce-h200-0", "--time=2-00:00:00")
-            processes.wait_until(lambda: cluster.job(long_job).get("Reason") == "ReqNodeNotAvail,_Reserved_for_maintenance"
-                                 or "Reserved" in cluster.job(long_job).get("Reason", ""),
-                                 lambda: f"the job is not kept waiting: {cluster.job(long_job)}")
-            cluster.run("scancel", long_job)
-            cluster.srun("true", options=["--nodelist=gce-h200-0", "--time=5"])
-            cluster.set_node_state("gce-h200-0", "POWER_DOWN")
-            self.assert_off(cluster, "gce-h200-0")
-            cluster.change_state()
-            self.assertIn("No reservations", cluster.scontrol("show", "reservations"))
-
 
 if __name__ == "__main__":
     unittest.main()
