@@ -34,7 +34,7 @@ struct HttpRequest {
   std::string url;  ///< absolute; http only for an overridden endpoint or a metadata service
   HttpHeaders headers;
   std::string body;
-  std::shared_ptr<const HttpTls> tls;  ///< shared by many requests; may be null
+  std::shared_ptr<const HttpTls> tls = nullptr;  ///< shared by many requests; may be null
 };
 
 /// What came back. A status >= 400 is a response like any other; the provider's error table judges it.
