@@ -42,7 +42,7 @@ bool is_null(std::string_view text) {
 
 std::optional<bool> boolean_of(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kTrue{"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
-  static constexpr std::array<std::string_view, 9> kFalse{"false", "False", "FALSE", "no",  "No",
+  static constexpr std::array<std::string_view, 9> kFalse{"false", "False", "FALSE", "no", "No",
                                                           "NO",    "off",   "Off",   "OFF"};
   if (is_one_of(text, kTrue)) return true;
   if (is_one_of(text, kFalse)) return false;
