@@ -71,7 +71,9 @@ class MergedConfig {
       root.for_each(kind + "s", [&](const KubeFields& item) {
         const auto its_name = item.text("name");
         names.push_back('"' + one_line(its_name) + '"');
-        if (!found && its_name == name) found = Entry{item.object(kind), document.path};
+        if (its_name != name) return;
+        if (found && found->path == document.path) item.fail("name", "expected each name once, found one twice");
+        if (!found) found = Entry{item.object(kind), document.path};
       });
     }
     if (found) return *std::move(found);

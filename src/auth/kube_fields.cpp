@@ -38,10 +38,6 @@ const json& empty_object() {
   return kEmpty;
 }
 
-std::string scalar_text(const json& value) {
-  return value.is_string() ? value.get_ref<const std::string&>() : value.dump();
-}
-
 }  // namespace
 
 KubeFields::KubeFields(const json& value, std::string from, std::string pointer, std::string code)
@@ -69,8 +65,8 @@ const json* KubeFields::find_list(std::string_view key) const {
 std::string KubeFields::text(std::string_view key) const {
   const auto* found = find(key);
   if (found == nullptr) return {};
-  if (found->is_structured()) fail(key, fmt::format("expected a text, found {}", kind_of(*found)));
-  return scalar_text(*found);
+  if (!found->is_string()) fail(key, fmt::format("expected a text, found {}", kind_of(*found)));
+  return found->get<std::string>();
 }
 
 std::string KubeFields::needed_text(std::string_view key) const {
@@ -107,10 +103,10 @@ void KubeFields::for_each_text(std::string_view key, const std::function<void(st
   const auto* list = find_list(key);
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const auto& item = (*list)[i];
-    if (item.is_structured() || item.is_null()) {
+    if (!item.is_string()) {
       fail(fmt::format("{}/{}", key, i), fmt::format("expected a text, found {}", kind_of(item)));
     }
-    visit(scalar_text(item));
+    visit(item.get<std::string>());
   }
 }
 

@@ -17,7 +17,7 @@ class KubeFields {
   KubeFields(const nlohmann::json& value, std::string from, std::string pointer = {},
              std::string code = "InvalidConfig");
 
-  /// Numbers and booleans count as texts, as for kubectl; empty when absent or null.
+  /// Empty when absent or null. A number or a boolean is none: it wants quotes.
   std::string text(std::string_view key) const;
   /// A text that has to be there and not empty.
   std::string needed_text(std::string_view key) const;
