@@ -144,9 +144,8 @@ std::shared_ptr<KubeAccess> make_kube_access(const KubeAccessSettings& settings,
   if (cluster.ca_certificates.empty() && !cluster.ca_file.empty()) {
     const auto what = config.origin + ": certificate authority";
     cluster.ca_certificates = read_kube_file(cluster.ca_file, what, services.files) + "\n";
-    if (!has_pem_block(cluster.ca_certificates, "CERTIFICATE")) {
-      throw Error("InvalidConfig",
-                  fmt::format("{}: expected a CERTIFICATE in PEM in \"{}\"", what, one_line(cluster.ca_file)));
+    if (const auto why = wrong_certificate(cluster.ca_certificates); !why.empty()) {
+      throw Error("InvalidConfig", fmt::format("{}: {} in \"{}\"", what, why, one_line(cluster.ca_file)));
     }
   }
   auto source = find_source(settings, config, services);

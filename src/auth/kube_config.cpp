@@ -115,13 +115,13 @@ std::string server_of(const KubeFields& fields) {
 }
 
 /// The PEM text of KEY-data, or nothing.
-std::string pem_of(const KubeFields& fields, const std::string& key, std::string_view label) {
+std::string pem_of(const KubeFields& fields, const std::string& key, std::string (*wrong)(std::string_view)) {
   const auto name = key + "-data";
   const auto text = fields.text(name);
   if (text.empty()) return {};
   auto pem = decode_base64(text);
   if (!pem) fields.fail(name, "expected base64");
-  if (!has_pem_block(*pem, label)) fields.fail(name, fmt::format("expected a {} in PEM", label));
+  if (const auto why = wrong(*pem); !why.empty()) fields.fail(name, why);
   return *std::move(pem);
 }
 
@@ -134,7 +134,7 @@ KubeCluster cluster_of(const Entry& entry) {
   }
   KubeCluster cluster;
   cluster.server = server_of(fields);
-  cluster.ca_certificates = pem_of(fields, "certificate-authority", "CERTIFICATE");
+  cluster.ca_certificates = pem_of(fields, "certificate-authority", wrong_certificate);
   cluster.ca_file = beside(entry.path, fields.text("certificate-authority"));
   cluster.tls_server_name = fields.text("tls-server-name");
   cluster.proxy_url = fields.text("proxy-url");
@@ -197,9 +197,9 @@ KubeUser user_of(const Entry& entry) {
   KubeUser user;
   user.token = Secret(fields.text("token"));
   user.token_file = beside(entry.path, fields.text("tokenFile"));
-  user.client_certificate = pem_of(fields, "client-certificate", "CERTIFICATE");
+  user.client_certificate = pem_of(fields, "client-certificate", wrong_certificate);
   user.client_certificate_file = beside(entry.path, fields.text("client-certificate"));
-  user.client_key = Secret(pem_of(fields, "client-key", "PRIVATE KEY"));
+  user.client_key = Secret(pem_of(fields, "client-key", wrong_private_key));
   user.client_key_file = beside(entry.path, fields.text("client-key"));
   const bool has_certificate = !user.client_certificate.empty() || !user.client_certificate_file.empty();
   const bool has_key = !user.client_key.empty() || !user.client_key_file.empty();

@@ -138,13 +138,13 @@ KubeCredential read_user(const KubeConfig& config, const Files& files) {
   if (credential.client_key.empty() && !user.client_key_file.empty()) {
     credential.client_key = Secret(read("client-key", user.client_key_file) + "\n");
   }
-  const auto check = [&](const std::string& text, const char* label, const char* key, const std::string& path) {
-    if (text.empty() || has_pem_block(text, label)) return;
-    throw Error("NoCredentials",
-                fmt::format("{}: {}: expected a {} in PEM in \"{}\"", config.origin, key, label, one_line(path)));
+  const auto check = [&](const std::string& wrong, const char* key, const std::string& path) {
+    if (wrong.empty()) return;
+    throw Error("NoCredentials", fmt::format("{}: {}: {} in \"{}\"", config.origin, key, wrong, one_line(path)));
   };
-  check(credential.client_certificate, "CERTIFICATE", "client-certificate", user.client_certificate_file);
-  check(credential.client_key.reveal(), "PRIVATE KEY", "client-key", user.client_key_file);
+  if (credential.client_certificate.empty()) return credential;
+  check(wrong_certificate(credential.client_certificate), "client-certificate", user.client_certificate_file);
+  check(wrong_private_key(credential.client_key.reveal()), "client-key", user.client_key_file);
   return credential;
 }
 

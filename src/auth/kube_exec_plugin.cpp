@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "auth/google_base64.h"
+#include "auth/home_folder.h"
 #include "auth/iso_time.h"
 #include "auth/kube_document.h"
 #include "auth/kube_fields.h"
@@ -62,11 +63,13 @@ FetchedKubeCredential parse_kube_exec_answer(std::string_view text, const KubeEx
   if (credential.token.empty() && credential.client_certificate.empty()) {
     status.fail("token", "expected a token or a client certificate, found neither");
   }
-  if (!credential.client_certificate.empty() && !has_pem_block(credential.client_certificate, "CERTIFICATE")) {
-    status.fail("clientCertificateData", "expected a CERTIFICATE in PEM");
-  }
-  if (!credential.client_key.empty() && !has_pem_block(credential.client_key.reveal(), "PRIVATE KEY")) {
-    status.fail("clientKeyData", "expected a PRIVATE KEY in PEM");
+  if (!credential.client_certificate.empty()) {
+    if (const auto why = wrong_certificate(credential.client_certificate); !why.empty()) {
+      status.fail("clientCertificateData", why);
+    }
+    if (const auto why = wrong_private_key(credential.client_key.reveal()); !why.empty()) {
+      status.fail("clientKeyData", why);
+    }
   }
   if (const auto time = status.text("expirationTimestamp"); !time.empty()) {
     fetched.expires = parse_iso_time(time);
@@ -87,6 +90,9 @@ FetchedKubeCredential run_kube_exec(const KubeExec& exec, const KubeCluster& clu
   request.environment = exec.environment;
   std::erase_if(request.environment, [](const auto& entry) { return entry.first == "KUBERNETES_EXEC_INFO"; });
   request.environment.emplace_back("KUBERNETES_EXEC_INFO", kube_exec_info(exec, cluster));
+  // slurmctld passes no HOME on, and the clouds' own programs look for their files there.
+  const bool has_home = std::ranges::any_of(exec.environment, [](const auto& entry) { return entry.first == "HOME"; });
+  if (!has_home) request.environment.emplace_back("HOME", home_folder(services.environment));
   request.timeout = kTime;
   ProcessResult result;
   try {

@@ -108,7 +108,21 @@ std::optional<KnownPlugin> eks_plugin(const KubeExec& exec,
   EksTokenSettings eks;
   if (!parse(exec.arguments, eks) || !parse_environment(exec, eks) || eks.cluster.empty()) return std::nullopt;
   auto shown = fmt::format("for EKS cluster \"{}\"", one_line(eks.cluster));
-  return KnownPlugin{std::move(eks), std::move(shown)};
+  return KnownPlugin{std::move(eks), {}, std::move(shown)};
+}
+
+std::optional<KnownPlugin> gke_plugin(const KubeExec& exec) {
+  const auto plain = parse_words(exec.arguments, {}, {"--use_application_default_credentials"});
+  if (!plain || !plain->empty()) return std::nullopt;
+  KnownPlugin plugin{std::nullopt, {}, "for GKE"};
+  for (const auto& [name, value] : exec.environment) {
+    if (name == "GOOGLE_APPLICATION_CREDENTIALS") {
+      plugin.gke.credentials_file = value;
+    } else if (name.starts_with("GOOGLE_") || name.starts_with("CLOUDSDK_")) {
+      return std::nullopt;  // another account or project of gcloud's
+    }
+  }
+  return plugin;
 }
 
 }  // namespace
@@ -118,17 +132,14 @@ std::optional<KnownPlugin> recognise_plugin(const KubeExec& exec) {
   const auto name = exec.command.substr(slash == std::string::npos ? 0 : slash + 1);
   if (name == "aws") return eks_plugin(exec, parse_aws);
   if (name == "aws-iam-authenticator") return eks_plugin(exec, parse_authenticator);
-  if (name == "gke-gcloud-auth-plugin") {
-    const auto plain = parse_words(exec.arguments, {}, {"--use_application_default_credentials"});
-    if (plain && plain->empty()) return KnownPlugin{std::nullopt, "for GKE"};
-  }
+  if (name == "gke-gcloud-auth-plugin") return gke_plugin(exec);
   return std::nullopt;
 }
 
 std::shared_ptr<KubeCredentialSource> make_source_of(const KnownPlugin& plugin, const KubeConfig& config,
                                                      const Services& services) {
   if (plugin.eks) return make_eks_credential_source(*plugin.eks, config.cluster.server, services);
-  return make_gke_credential_source({}, services);
+  return make_gke_credential_source(plugin.gke, services);
 }
 
 }  // namespace burst::auth

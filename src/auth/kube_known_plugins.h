@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "auth/google_token.h"
 #include "auth/kube_credentials.h"
 #include "auth/kube_eks_token.h"
 
@@ -13,7 +14,8 @@ namespace burst::auth {
 
 struct KnownPlugin {
   std::optional<EksTokenSettings> eks;  ///< absent: GKE
-  std::string shown;                    ///< `for EKS cluster "gpu"`, for messages
+  GoogleCredentialOptions gke;
+  std::string shown;  ///< `for EKS cluster "gpu"`, for messages
 };
 
 /// `aws eks get-token`, `aws-iam-authenticator token`, `gke-gcloud-auth-plugin`, whatever folder they are named in;

@@ -13,6 +13,17 @@ bool is_base64(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
 }
 
+/// Whether there is a block `-----BEGIN ... LABEL-----` in it.
+bool has_pem_block(std::string_view text, std::string_view label) {
+  static constexpr std::string_view kBegin = "-----BEGIN ";
+  static constexpr std::string_view kEnd = "-----";
+  for (auto at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at + 1)) {
+    const auto name = text.substr(at + kBegin.size(), text.find(kEnd, at + kBegin.size()) - at - kBegin.size());
+    if (name.ends_with(label)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::string> decode_base64(std::string_view text) {
@@ -32,14 +43,14 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
-bool has_pem_block(std::string_view text, std::string_view label) {
-  static constexpr std::string_view kBegin = "-----BEGIN ";
-  static constexpr std::string_view kEnd = "-----";
-  for (auto at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at + 1)) {
-    const auto name = text.substr(at + kBegin.size(), text.find(kEnd, at + kBegin.size()) - at - kBegin.size());
-    if (name.ends_with(label)) return true;
-  }
-  return false;
+std::string wrong_certificate(std::string_view text) {
+  return has_pem_block(text, "CERTIFICATE") ? "" : "expected a CERTIFICATE in PEM";
+}
+
+std::string wrong_private_key(std::string_view text) {
+  if (!has_pem_block(text, "PRIVATE KEY")) return "expected a PRIVATE KEY in PEM";
+  const bool is_encrypted = has_pem_block(text, "ENCRYPTED PRIVATE KEY") || text.find("4,ENCRYPTED") != text.npos;
+  return is_encrypted ? "expected a PRIVATE KEY without a pass phrase: nobody is there to type it" : "";
 }
 
 }  // namespace burst::auth

@@ -212,6 +212,7 @@ void CurlTransfer::set_trust(const HttpCall& call, const NetworkSettings& networ
     set(handle, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
     set(handle, CURLOPT_PROXY_CAPATH, static_cast<const char*>(nullptr));
   }
+  set(handle, CURLOPT_KEYPASSWD, "");  // without one OpenSSL would ask for it on the terminal
   if (!tls.client_certificate.empty()) {
     // The key stands behind the certificate, and not in CURLOPT_SSLKEY_BLOB, because libcurl compares certificates,
     // but not keys, when it looks for a connection to use again. Without a key of its own it takes this text for both.

@@ -103,6 +103,15 @@ TEST_F(KubeConfigFile, ReadsDataInBase64) {
   EXPECT_EQ(found.user.token.reveal(), "t0ken");
 }
 
+TEST_F(KubeConfigFile, RefusesAKeyThatWantsAPassPhrase) {
+  for (const std::string pem :
+       {"-----BEGIN ENCRYPTED PRIVATE KEY-----\nQUJD\n", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"}) {
+    config(config_with_user("{client-certificate: /c, client-key-data: " + base64(pem) + "}"));
+    EXPECT_THAT(load_failure(),
+                HasSubstr("/users/0/user/client-key-data: expected a PRIVATE KEY without a pass phrase"));
+  }
+}
+
 TEST_F(KubeConfigFile, IsReadAsJsonToo) {
   config(R"({"current-context": "x", "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
              "clusters": [{"name": "c", "cluster": {"server": "https:\/\/a"}}],

@@ -134,6 +134,18 @@ TEST_F(KubeExecPlugin, IsRunBesideItsKubeconfigWithArgumentsAndVariablesAndNoInp
   EXPECT_THAT(bearers(), ::testing::ElementsAre("Bearer with space-b"));
 }
 
+TEST_F(KubeExecPlugin, HasAHomeFolderAlsoWhenSlurmctldPassesNoneOn) {
+  script("plugin", "echo '" + answer(R"({"token": "'$HOME'"})") + "'\n");
+  get(*access_with("command: ./plugin"));
+  get(*access_with("command: ./plugin, env: [{name: HOME, value: /own}]"));
+  world_.environment.variables.erase("HOME");
+  get(*access_with("command: ./plugin"));
+  ASSERT_EQ(bearers().size(), 3U);
+  EXPECT_EQ(bearers()[0], "Bearer /home/x");
+  EXPECT_EQ(bearers()[1], "Bearer /own");
+  EXPECT_THAT(bearers()[2], StartsWith("Bearer /"));
+}
+
 TEST_F(KubeExecPlugin, IsRunOnceUntilItsTokenExpires) {
   const auto counter = folder_.write("calls", "");
   script("plugin", "echo x >>'" + counter + "'\nn=$(wc -l <'" + counter + "')\necho '" +

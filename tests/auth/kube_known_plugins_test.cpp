@@ -21,7 +21,7 @@ std::string known(const std::string& command, const Words& words, const Variable
   exec.environment = variables;
   const auto plugin = recognise_plugin(exec);
   if (!plugin) return "unknown";
-  if (!plugin->eks) return "GKE";
+  if (!plugin->eks) return "GKE" + plugin->gke.credentials_file;
   const auto& eks = *plugin->eks;
   return eks.cluster + " " + eks.region + " " + eks.profile + " " + eks.role_arn;
 }
@@ -50,6 +50,7 @@ TEST(KubeKnownPlugins, AreTheIamAuthenticator) {
 TEST(KubeKnownPlugins, AreTheOneOfGke) {
   EXPECT_EQ(known("gke-gcloud-auth-plugin", {}), "GKE");
   EXPECT_EQ(known("/opt/sdk/bin/gke-gcloud-auth-plugin", {"--use_application_default_credentials"}), "GKE");
+  EXPECT_EQ(known("gke-gcloud-auth-plugin", {}, {{"GOOGLE_APPLICATION_CREDENTIALS", "/key"}, {"X", "y"}}), "GKE/key");
 }
 
 TEST(KubeKnownPlugins, AreNoOthersAndNotWithOptionsThatWeCannotHonour) {
@@ -64,6 +65,7 @@ TEST(KubeKnownPlugins, AreNoOthersAndNotWithOptionsThatWeCannotHonour) {
   EXPECT_EQ(known("aws-iam-authenticator", {"token", "-i", "gpu", "--forward-session-name"}), "unknown");
   EXPECT_EQ(known("aws-iam-authenticator", {"verify", "-i", "gpu"}), "unknown");
   EXPECT_EQ(known("gke-gcloud-auth-plugin", {"--impersonate_service_account=x"}), "unknown");
+  EXPECT_EQ(known("gke-gcloud-auth-plugin", {}, {{"CLOUDSDK_CORE_ACCOUNT", "x"}}), "unknown");
   EXPECT_EQ(known("", {}), "unknown");
 }
 

@@ -127,6 +127,23 @@ TEST_F(CurlTlsTexts, ShowTheClientsCertificate) {
   EXPECT_EQ(server.requests(), 1);
 }
 
+TEST_F(CurlTlsTexts, AskNobodyForAPassPhrase) {
+  const Key key(EVP_EC_gen("P-256"));
+  Server server(server_certificate("IP:127.0.0.1").c_str(), server_key_file_.c_str(), ca_file_.c_str());
+  serve_hello(server);
+  const auto path = (folder_ / "encrypted.key").string();
+  auto* file = std::fopen(path.c_str(), "w");
+  std::string phrase = "phrase";
+  PEM_write_PrivateKey(file, key.get(), EVP_aes_128_cbc(),
+                       reinterpret_cast<unsigned char*>(phrase.data()),  // NOLINT: OpenSSL's idea of text
+                       static_cast<int>(phrase.size()), nullptr, nullptr);
+  std::fclose(file);
+  Client<RealClock> client;
+  const auto response = client.http->send_one(call(server, {ca(), client_pem(key.get()), Secret(text_of(path)), ""}));
+  EXPECT_EQ(response.status, 0);
+  EXPECT_EQ(server.requests(), 0);
+}
+
 TEST_F(CurlTlsTexts, ShareAConnectionOnlyWhenTheyAreTheSame) {
   const Key key(EVP_EC_gen("P-256"));
   const Key other(EVP_EC_gen("P-256"));
