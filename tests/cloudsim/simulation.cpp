@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "ec2/ec2_service.h"
+#include "gce/gce_service.h"
 
 namespace cloudsim {
 
@@ -42,8 +43,12 @@ Simulation::Simulation(const Options& options)
       faults_(static_cast<std::uint32_t>(options.seed)),
       boot_(loop_, options.boot),
       server_(loop_, [this](const HttpRequest& request) { return handle(request); }) {
-  clouds_.push_back(std::make_unique<ec2::Ec2Service>(ec2::Shared{loop_, boot_, knobs_, faults_, calls_},
-                                                      options.region, options.seed));
+  const SharedParts shared{loop_, boot_, knobs_, faults_, calls_};
+  auto ec2 = std::make_unique<ec2::Ec2Service>(shared, options.region, options.seed);
+  auto gce = std::make_unique<gce::GceService>(shared, options.seed);
+  gce->set_aws_verifier([&sender = *ec2](const HttpRequest& request) { return sender.is_signed(request); });
+  clouds_.push_back(std::move(ec2));
+  clouds_.push_back(std::move(gce));
   set_knobs(options.knobs);
   initial_knobs_ = knobs_;
 }
