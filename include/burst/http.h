@@ -4,21 +4,37 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "burst/secret.h"
+
 namespace burst {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+/// Whom to trust and who we are, as texts where the files of HttpCall are paths. What is not empty here comes before
+/// the file. Requests with different ones never share a connection.
+struct HttpTls {
+  std::string ca_certificates;     ///< PEM; the only authorities that count then
+  std::string client_certificate;  ///< PEM, the intermediate ones behind it
+  Secret client_key;               ///< PEM; belongs to `client_certificate`
+  /// The name that the server's certificate must bear in place of the URL's host. The connection still goes to the
+  /// URL's host, and the Host header names that.
+  std::string server_name;
+  bool operator==(const HttpTls&) const = default;
+};
 
 struct HttpRequest {
   std::string method = "GET";
   std::string url;  ///< absolute; http only for an overridden endpoint or a metadata service
   HttpHeaders headers;
   std::string body;
+  std::shared_ptr<const HttpTls> tls = nullptr;  ///< shared by many requests; may be null
 };
 
 /// What came back. A status >= 400 is a response like any other; the provider's error table judges it.
@@ -48,8 +64,8 @@ struct RequestLimit {
 
 struct HttpCall {
   HttpRequest request;
-  /// Called before every attempt, on the sending thread: sets date and signature. May send requests of its own
-  /// (credentials). An Error thrown here ends the whole send().
+  /// Called before every attempt, on the sending thread: sets date and signature, or `tls`. May send requests of its
+  /// own (credentials). An Error thrown here ends the whole send().
   std::function<void(HttpRequest&)> sign;
   /// Judges a reply, or a failed attempt (status 0). Absent: retry on status 0, 429 and 5xx.
   std::function<RetryVerdict(const HttpResponse&)> judge;

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
+#include "auth/home_folder.h"
 #include "auth/shell_words.h"
 #include "burst/error.h"
 #include "burst/text.h"
@@ -115,16 +114,6 @@ class IniParser {
   std::size_t indent_ = 0;
   int number_ = 0;
 };
-
-std::string home_folder(const Environment& environment) {
-  if (auto home = environment.get("HOME"); home && !home->empty()) return *std::move(home);
-  static constexpr std::size_t kEntrySize = 16384;
-  std::string buffer(kEntrySize, '\0');
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return "/";
-  return found->pw_dir;
-}
 
 std::string file_path(const Environment& environment, std::string_view variable, std::string_view usual) {
   auto path = environment.get(variable).value_or(std::string(usual));

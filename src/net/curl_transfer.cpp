@@ -60,6 +60,22 @@ std::optional<std::string> system_error(CURL* handle) {
   return std::generic_category().message(static_cast<int>(number));
 }
 
+using CurlUrl = std::unique_ptr<CURLU, CurlFree<curl_url_cleanup>>;
+
+/// Null for what is no URL.
+CurlUrl parse_url(const std::string& text, unsigned flags) {
+  CurlUrl url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), flags) != CURLUE_OK) url.reset();
+  return url;
+}
+
+/// libcurl copies the text.
+void set_pem(CURL* handle, CURLoption option, const std::string& text) {
+  std::string owned = text;
+  curl_blob blob{owned.data(), owned.size(), CURL_BLOB_COPY};
+  set(handle, option, &blob);
+}
+
 bool is_permanent(CURLcode result) {
   switch (result) {
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -79,10 +95,8 @@ bool is_permanent(CURLcode result) {
 }  // namespace
 
 std::string peer_of(const std::string& url) {
-  const std::unique_ptr<CURLU, CurlFree<curl_url_cleanup>> parsed(curl_url());
-  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_GUESS_SCHEME) != CURLUE_OK) {
-    return "an invalid URL";
-  }
+  const auto parsed = parse_url(url, CURLU_GUESS_SCHEME);
+  if (!parsed) return "an invalid URL";
   return part_of(parsed.get(), CURLUPART_HOST, 0) + ":" + part_of(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
 }
 
@@ -131,31 +145,79 @@ void CurlTransfer::begin(const HttpCall& call, const NetworkSettings& network, c
   set(handle, CURLOPT_PIPEWAIT, https ? 1L : 0L);
   if (!user_agent.empty()) set(handle, CURLOPT_USERAGENT, user_agent.c_str());
 
-  // An empty string, unlike none, keeps libcurl from looking at the process's own environment.
-  const auto& proxy = !call.proxy.empty() ? call.proxy : https ? network.https_proxy : network.http_proxy;
-  proxy_ = proxy.empty() ? "" : peer_of(proxy);
-  set(handle, CURLOPT_PROXY, proxy.c_str());
-  set(handle, CURLOPT_NOPROXY, call.proxy.empty() ? network.no_proxy.c_str() : "");
+  host_header_.clear();
+  set(handle, CURLOPT_URL, call.request.url.c_str());
+  if (https && call.request.tls && !call.request.tls->server_name.empty()) set_server_name(call.request);
+  set_proxy(call, network);
   set_trust(call, network);
   set_request(call.request);
 }
 
+void CurlTransfer::set_proxy(const HttpCall& call, const NetworkSettings& network) {
+  auto* handle = handle_.get();
+  const bool https = is_https(call.request.url);
+  const auto& usual = https ? network.https_proxy : network.http_proxy;
+  auto proxy = call.proxy.empty() ? usual : call.proxy;
+  // libcurl would look for the name that the certificate bears, not for the host that it connects to.
+  if (call.proxy.empty() && !host_header_.empty()) {
+    auto host = part_of(parse_url(call.request.url, 0).get(), CURLUPART_HOST, 0);
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    if (bypasses_proxy(network.no_proxy, host)) proxy.clear();
+  }
+  // An empty string, unlike none, keeps libcurl from looking at the process's own environment.
+  proxy_ = proxy.empty() ? "" : peer_of(proxy);
+  set(handle, CURLOPT_PROXY, proxy.c_str());
+  const bool decided = !call.proxy.empty() || !host_header_.empty();
+  set(handle, CURLOPT_NOPROXY, decided ? "" : network.no_proxy.c_str());
+}
+
+/// libcurl has no option for the name to verify: so the URL gets that name, and the connection is led to the host.
+void CurlTransfer::set_server_name(const HttpRequest& request) {
+  const auto url = parse_url(request.url, 0);
+  if (!url) return;  // libcurl will say so
+  const auto host = part_of(url.get(), CURLUPART_HOST, 0);
+  const auto port = part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
+  const auto own_port = part_of(url.get(), CURLUPART_PORT, 0);
+  const auto& name = request.tls->server_name;
+  if (curl_url_set(url.get(), CURLUPART_HOST, name.c_str(), 0) != CURLUE_OK) {
+    throw Error("InvalidRequest",
+                fmt::format("sending to {}: \"{}\" is no name of a TLS server", peer_, one_line(name)));
+  }
+  set(handle_.get(), CURLOPT_URL, part_of(url.get(), CURLUPART_URL, 0).c_str());
+  connect_to_.reset(curl_slist_append(nullptr, fmt::format("::{}:{}", host, port).c_str()));
+  if (!connect_to_) throw std::bad_alloc();
+  set(handle_.get(), CURLOPT_CONNECT_TO, connect_to_.get());
+  host_header_ = own_port.empty() ? host : host + ":" + own_port;
+}
+
 void CurlTransfer::set_trust(const HttpCall& call, const NetworkSettings& network) {
+  static const HttpTls kNone;
+  const auto& tls = call.request.tls ? *call.request.tls : kNone;
   auto* handle = handle_.get();
   set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
   set(handle, CURLOPT_SSL_VERIFYHOST, 2L);
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   const auto& ca_file = call.ca_file.empty() ? network.ca_file : call.ca_file;
-  if (!ca_file.empty()) {
+  const auto* built_in = curl_version_info(CURLVERSION_NOW);
+  if (!tls.ca_certificates.empty()) {
+    set_pem(handle, CURLOPT_CAINFO_BLOB, tls.ca_certificates);
+    set_pem(handle, CURLOPT_PROXY_CAINFO_BLOB, tls.ca_certificates);
+  } else if (!ca_file.empty()) {
     set(handle, CURLOPT_CAINFO, ca_file.c_str());
     set(handle, CURLOPT_PROXY_CAINFO, ca_file.c_str());
   }
-  // Only with a CA file alone does libcurl parse it once for all connections of a multi handle; and a named file is
+  // Only with a CA file alone does libcurl parse it once for all connections of a multi handle; and what is named is
   // not to be widened by the system's folder.
-  const auto* built_in = curl_version_info(CURLVERSION_NOW);
-  if (!ca_file.empty() || built_in->cainfo != nullptr) {
+  if (!tls.ca_certificates.empty() || !ca_file.empty() || built_in->cainfo != nullptr) {
     set(handle, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
     set(handle, CURLOPT_PROXY_CAPATH, static_cast<const char*>(nullptr));
+  }
+  set(handle, CURLOPT_KEYPASSWD, "");  // without one OpenSSL would ask for it on the terminal
+  if (!tls.client_certificate.empty()) {
+    // The key stands behind the certificate, and not in CURLOPT_SSLKEY_BLOB, because libcurl compares certificates,
+    // but not keys, when it looks for a connection to use again. Without a key of its own it takes this text for both.
+    set_pem(handle, CURLOPT_SSLCERT_BLOB, tls.client_certificate + "\n" + tls.client_key.reveal());
+    return;
   }
   if (!call.client_certificate_file.empty()) set(handle, CURLOPT_SSLCERT, call.client_certificate_file.c_str());
   if (!call.client_key_file.empty()) set(handle, CURLOPT_SSLKEY, call.client_key_file.c_str());
@@ -163,7 +225,6 @@ void CurlTransfer::set_trust(const HttpCall& call, const NetworkSettings& networ
 
 void CurlTransfer::set_request(const HttpRequest& request) {
   auto* handle = handle_.get();
-  set(handle, CURLOPT_URL, request.url.c_str());
   const bool carries_body =
       !request.body.empty() || request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
   if (carries_body) {
@@ -183,6 +244,7 @@ void CurlTransfer::set_request(const HttpRequest& request) {
     list = longer;
   };
   header_list_.reset();
+  if (!host_header_.empty() && !has_header(request.headers, "Host")) append("Host: " + host_header_);
   append("Expect:");  // no 100-continue: one round trip less for large bodies
   if (carries_body && !has_header(request.headers, "Content-Type")) append("Content-Type:");
   for (const auto& [name, value] : request.headers) {
@@ -233,6 +295,7 @@ AttemptResult CurlTransfer::end(CURLcode result) {
     response_ = {};
   }
   header_list_.reset();
+  connect_to_.reset();
   return ended;
 }
 

@@ -54,13 +54,16 @@ class CurlTransfer {
 
  private:
   void set_request(const HttpRequest& request);
+  void set_proxy(const HttpCall& call, const NetworkSettings& network);
+  void set_server_name(const HttpRequest& request);
   void set_trust(const HttpCall& call, const NetworkSettings& network);
   std::string failure(CURLcode result) const;
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
 
   CurlEasy handle_;
-  CurlList header_list_;
+  CurlList header_list_, connect_to_;
+  std::string host_header_;  ///< of the URL's own host, where the handle's URL has another
   HttpResponse response_;
   bool too_big_ = false;
   std::string peer_, proxy_;  ///< `HOST:PORT` each; proxy_ is empty without one

@@ -21,4 +21,8 @@ struct NetworkSettings {
 /// Certificates: AWS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, the first that is not empty.
 NetworkSettings read_network_settings(const Environment& environment);
 
+/// Whether `host` (no port, no brackets) is on a no_proxy list: `*`; a name, which stands for all names below it too;
+/// an address; a range of addresses (`10.0.0.0/8`). As libcurl decides about the host of a URL.
+bool bypasses_proxy(std::string_view no_proxy, std::string_view host);
+
 }  // namespace burst::net

@@ -26,6 +26,7 @@ LIBRARIES = {
     "openssl/": {"src/auth"},
     "spdlog/": {"src/system"},
     "CLI/": {"tools"},
+    "yaml-cpp/": {"src/auth"},
     "pugixml.hpp": {"src/providers", "src/auth"},
     "nlohmann/json.hpp": {"src/core", "src/slurm", "src/auth", "src/providers"},
 }

@@ -54,5 +54,32 @@ TEST(NetworkSettings, TakeTheFirstCaFileThatIsNamed) {
   EXPECT_EQ(read_network_settings(environment).ca_file, "/a");
 }
 
+TEST(NoProxy, NamesStandForAllBelowThem) {
+  for (const auto* list : {"example.com", ".example.com", "a, Example.COM", "x\texample.com,,"}) {
+    EXPECT_TRUE(bypasses_proxy(list, "example.com")) << list;
+    EXPECT_TRUE(bypasses_proxy(list, "API.example.com")) << list;
+    EXPECT_FALSE(bypasses_proxy(list, "notexample.com")) << list;
+    EXPECT_FALSE(bypasses_proxy(list, "com")) << list;
+  }
+  EXPECT_TRUE(bypasses_proxy("*", "example.com"));
+  EXPECT_FALSE(bypasses_proxy("", "example.com"));
+  EXPECT_FALSE(bypasses_proxy(".", "example.com"));
+}
+
+TEST(NoProxy, AddressesAndRangesAreCompared) {
+  EXPECT_TRUE(bypasses_proxy("x, 10.1.0.0/16", "10.1.255.3"));
+  EXPECT_FALSE(bypasses_proxy("10.1.0.0/16", "10.2.0.1"));
+  EXPECT_TRUE(bypasses_proxy("10.1.0.128/25", "10.1.0.129"));
+  EXPECT_FALSE(bypasses_proxy("10.1.0.128/25", "10.1.0.127"));
+  EXPECT_TRUE(bypasses_proxy("127.0.0.1", "127.0.0.1"));
+  EXPECT_FALSE(bypasses_proxy("127.0.0.1", "127.0.0.10"));
+  EXPECT_TRUE(bypasses_proxy("0.0.0.0/0", "1.2.3.4"));
+  EXPECT_TRUE(bypasses_proxy("fd00::/8", "fd12::1"));
+  EXPECT_FALSE(bypasses_proxy("fd00::/8", "10.0.0.1"));
+  for (const auto* wrong : {"10.0.0.0/", "10.0.0.0/x", "10.0.0.0/33", "10.0.0.0/-1", "/8"}) {
+    EXPECT_FALSE(bypasses_proxy(wrong, "10.0.0.0")) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace burst::net
