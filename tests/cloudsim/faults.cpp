@@ -14,7 +14,7 @@ namespace cloudsim {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FaultKind>, 11> kKinds{{
+constexpr std::array<std::pair<std::string_view, FaultKind>, 12> kKinds{{
     {"throttle", FaultKind::throttle},
     {"error", FaultKind::error},
     {"drop_before", FaultKind::drop_before},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, FaultKind>, 11> kKinds{{
     {"dribble", FaultKind::dribble},
     {"fleet_error", FaultKind::fleet_error},
     {"missing_field", FaultKind::missing_field},
+    {"operation_error", FaultKind::operation_error},
 }};
 
 FaultKind kind_of(std::string_view name) {

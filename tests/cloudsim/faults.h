@@ -28,7 +28,8 @@ enum class FaultKind {
   slow,                ///< took effect, nothing comes for `ms`
   dribble,             ///< took effect, the reply comes in pieces over `ms`
   fleet_error,         ///< EC2: a 200 CreateFleet with `code` in its errorSet and `delivered` instances
-  missing_field,       ///< EC2: `field` is left out of each instance of the reply
+  missing_field,       ///< `field` is left out of each instance of the reply
+  operation_error,     ///< GCE: a 200 whose operation ends with `code`, `message`; nothing was done
 };
 
 struct Fault {

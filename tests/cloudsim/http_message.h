@@ -34,6 +34,7 @@ enum class Delivery {
 };
 
 struct HttpReply {
+  using Deliver = std::function<void(HttpReply)>;
   int status = 200;
   std::string content_type = "text/plain";
   std::string body;
@@ -41,6 +42,9 @@ struct HttpReply {
   Delivery delivery = Delivery::whole;
   Millis delay{0};  ///< the connection waits, others don't
   Millis dribble_over{0};
+  /// Set: the reply itself is not there yet. Called at once with what gives it to the client, later; but for `done`,
+  /// nothing else in this reply counts.
+  std::function<void(Deliver)> deferred{};
   std::function<void()> done{};  ///< called once: the reply is out, or its client is gone
 };
 

@@ -145,8 +145,23 @@ void Server::serve_next(std::uint64_t id) {
     connection->close_after = request.header("connection") == "close";
     connection->reply = handler_(request);
   }
-  if (connection->reply.delay > Millis{0}) {
-    loop_.after(connection->reply.delay, [this, id] { deliver(id); });
+  if (const auto deferred = std::exchange(connection->reply.deferred, nullptr)) {
+    deferred([this, id](HttpReply reply) {
+      if (auto* waiting = find(id)) {
+        reply.done = std::move(waiting->reply.done);
+        waiting->reply = std::move(reply);
+        deliver_in_time(id);
+      }
+    });
+    return;
+  }
+  deliver_in_time(id);
+}
+
+void Server::deliver_in_time(std::uint64_t id) {
+  const auto delay = find(id)->reply.delay;
+  if (delay > Millis{0}) {
+    loop_.after(delay, [this, id] { deliver(id); });
   } else {
     deliver(id);
   }

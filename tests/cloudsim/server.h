@@ -34,6 +34,7 @@ class Server {
   void accept_all();
   void readable(std::uint64_t id);
   void serve_next(std::uint64_t id);
+  void deliver_in_time(std::uint64_t id);
   void deliver(std::uint64_t id);
   void dribble(std::uint64_t id, std::size_t piece, Millis pause);
   void flush(std::uint64_t id);

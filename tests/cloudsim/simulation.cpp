@@ -42,7 +42,7 @@ Simulation::Simulation(const Options& options)
       faults_(static_cast<std::uint32_t>(options.seed)),
       boot_(loop_, options.boot),
       server_(loop_, [this](const HttpRequest& request) { return handle(request); }) {
-  clouds_.push_back(std::make_unique<ec2::Ec2Service>(ec2::Shared{loop_, boot_, knobs_, faults_, calls_},
+  clouds_.push_back(std::make_unique<ec2::Ec2Service>(SharedParts{loop_, boot_, knobs_, faults_, calls_},
                                                       options.region, options.seed));
   set_knobs(options.knobs);
   initial_knobs_ = knobs_;

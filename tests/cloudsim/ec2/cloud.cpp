@@ -7,7 +7,6 @@
 #include <cctype>
 #include <charconv>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 namespace cloudsim::ec2 {
@@ -15,17 +14,6 @@ namespace cloudsim::ec2 {
 namespace {
 
 constexpr std::chrono::hours kTerminatedVisible{1};
-constexpr std::uint32_t kAddressPool = 65536;
-
-std::uint32_t to_number(const std::string& address) {
-  in_addr out{};
-  inet_pton(AF_INET, address.c_str(), &out);
-  return ntohl(out.s_addr);
-}
-
-std::string to_text(std::uint32_t address) {
-  return fmt::format("{}.{}.{}.{}", address >> 24U, (address >> 16U) & 255U, (address >> 8U) & 255U, address & 255U);
-}
 
 Subnet subnet_from(const SubnetSeed& seed, const std::string& region) {
   return {seed.id, seed.zone.size() == 1 ? region + seed.zone : seed.zone, seed.cidr, {}};
@@ -148,22 +136,6 @@ void Cloud::release(const std::string& type, const std::string& zone, const std:
   (spot ? spot_used_ : vcpus_used_) -= spot ? 1 : vcpus_of(type);
 }
 
-std::string Cloud::take_address() {
-  while (next_address_ < kAddressPool) {
-    const auto address = to_number(ec2_knobs_->first_address) + next_address_++;
-    if ((address & 255U) != 0 && (address & 255U) != 255) {
-      return to_text(address);
-    }
-  }
-  if (free_addresses_.empty()) {
-    next_address_ = 0;
-    return take_address();
-  }
-  auto address = std::move(free_addresses_.front());
-  free_addresses_.erase(free_addresses_.begin());
-  return address;
-}
-
 Instance& Cloud::launch(Region& region, const LaunchSpec& spec, bool boots) {
   auto made = std::make_unique<Instance>();
   auto& instance = *made;
@@ -174,7 +146,7 @@ Instance& Cloud::launch(Region& region, const LaunchSpec& spec, bool boots) {
   instance.subnet_id = spec.subnet_id;
   instance.type = spec.type;
   instance.image_id = spec.image_id;
-  instance.address = take_address();
+  instance.address = addresses_.take(ec2_knobs_->first_address);
   instance.hostname = "ip-" + instance.address + ".ec2.internal";
   std::replace(instance.hostname.begin() + 3, instance.hostname.end() - 13, '.', '-');
   instance.reservation_id = spec.reservation_id;
@@ -245,7 +217,7 @@ void Cloud::ended(std::uint64_t generation, const std::string& region, std::uint
   }
   if (instance->state == InstanceState::shutting_down) {
     instance->state = InstanceState::terminated;
-    free_addresses_.push_back(instance->address);
+    addresses_.give_back(instance->address);
     later(kTerminatedVisible, *instance, &Cloud::ended);
   } else {
     auto& home = this->region(region);
@@ -309,8 +281,7 @@ void Cloud::reset() {
   }
   ++generation_;
   regions_.clear();
-  free_addresses_.clear();
-  next_address_ = 0;
+  addresses_.reset();
   vcpus_used_ = spot_used_ = 0;
 }
 

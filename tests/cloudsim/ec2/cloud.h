@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "address_pool.h"
 #include "ec2/ec2_knobs.h"
 #include "ec2/model.h"
 #include "event_loop.h"
@@ -75,7 +76,6 @@ class Cloud {
   Instance* find(const std::string& region, std::uint64_t sequence);
   CapacityRule* capacity_rule(const std::string& type, const std::string& zone, const std::string& subnet_id,
                               bool spot);
-  std::string take_address();
 
   EventLoop* loop_;
   MachineBoot* boot_;
@@ -86,8 +86,7 @@ class Cloud {
   std::string metadata_base_;
   std::uint64_t generation_ = 0;  ///< counts resets: timers of an earlier one do nothing
   std::uint64_t launches_ = 0;
-  std::uint32_t next_address_ = 0;
-  std::vector<std::string> free_addresses_;
+  AddressPool addresses_;
   std::int64_t vcpus_used_ = 0;
   std::int64_t spot_used_ = 0;
 };

@@ -92,7 +92,7 @@ struct Ec2Service::Answer {
   std::string code{};  ///< of the error, if it ends in one
 };
 
-Ec2Service::Ec2Service(const Shared& shared, const std::string& head_region, std::uint64_t seed)
+Ec2Service::Ec2Service(const SharedParts& shared, const std::string& head_region, std::uint64_t seed)
     : shared_(shared),
       cloud_(shared.loop, shared.boot, shared.knobs, knobs_, seed),
       credentials_(knobs_, cloud_.random()),

@@ -8,28 +8,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "call_log.h"
 #include "ec2/actions.h"
 #include "ec2/cloud.h"
 #include "ec2/credentials.h"
 #include "ec2/metadata.h"
-#include "faults.h"
+#include "shared_parts.h"
 #include "simulated_cloud.h"
 
 namespace cloudsim::ec2 {
 
-/// The parts of cloudsim that all providers share.
-struct Shared {
-  EventLoop& loop;
-  MachineBoot& boot;
-  Knobs& knobs;
-  Faults& faults;
-  CallLog& calls;
-};
-
 class Ec2Service final : public SimulatedCloud {
  public:
-  Ec2Service(const Shared& shared, const std::string& head_region, std::uint64_t seed);
+  Ec2Service(const SharedParts& shared, const std::string& head_region, std::uint64_t seed);
 
   std::string name() const override { return "ec2"; }
   std::optional<HttpReply> handle(const HttpRequest& request) override;
@@ -48,7 +38,7 @@ class Ec2Service final : public SimulatedCloud {
   nlohmann::json create_foreign(const nlohmann::json& body);
   nlohmann::json change_instance(const std::string& id, const nlohmann::json& change);
 
-  Shared shared_;
+  SharedParts shared_;
   Ec2Knobs knobs_;
   Ec2Knobs initial_knobs_;
   Cloud cloud_;
