@@ -165,7 +165,7 @@ std::optional<HttpReply> describe_api(const std::string& path, const std::string
   }
   if (path == "/openapi/v2") {
     HttpReply reply;
-    reply.content_type = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    reply.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
     return reply;  // no bytes are an empty document
   }
   if (path == "/openapi/v3") {
