@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "ec2/ec2_service.h"
+#include "gce/gce_service.h"
 
 namespace cloudsim {
 
@@ -51,13 +52,17 @@ Simulation::Simulation(const Options& options)
       faults_(static_cast<std::uint32_t>(options.seed)),
       boot_(loop_, options.boot),
       server_(loop_, [this](const HttpRequest& request) { return handle(request); }) {
-  auto ec2 = std::make_unique<ec2::Ec2Service>(SharedParts{loop_, boot_, knobs_, faults_, calls_}, options.region,
-                                               options.seed);
-  const auto aws_keys = [aws = ec2.get()](const std::string& access_key_id) { return aws_key(*aws, access_key_id); };
-  clouds_.push_back(std::move(ec2));
-  auto kubernetes = std::make_unique<kubernetes::KubernetesService>(SharedParts{loop_, boot_, knobs_, faults_, calls_},
-                                                                    options.seed, aws_keys);
+  const SharedParts shared{loop_, boot_, knobs_, faults_, calls_};
+  auto ec2 = std::make_unique<ec2::Ec2Service>(shared, options.region, options.seed);
+  auto gce = std::make_unique<gce::GceService>(shared, options.seed);
+  gce->set_aws_verifier([&sender = *ec2](const HttpRequest& request) { return sender.is_signed(request); });
+  auto kubernetes = std::make_unique<kubernetes::KubernetesService>(
+      shared, options.seed, [&aws = *ec2](const std::string& access_key_id) { return aws_key(aws, access_key_id); });
+  kubernetes->access().set_google_verifier(
+      [&google = *gce](const HttpRequest& request) { return google.authorized(request); });
   kubernetes_ = kubernetes.get();
+  clouds_.push_back(std::move(ec2));
+  clouds_.push_back(std::move(gce));
   clouds_.push_back(std::move(kubernetes));
   set_knobs(options.knobs);
   initial_knobs_ = knobs_;

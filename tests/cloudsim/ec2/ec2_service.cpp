@@ -117,6 +117,14 @@ void Ec2Service::reset() {
   metadata_.clear();
 }
 
+bool Ec2Service::is_signed(const HttpRequest& request) const {
+  try {
+    return credentials_.verify(request, std::chrono::system_clock::now()).service == "sts";
+  } catch (const ApiError&) {
+    return false;
+  }
+}
+
 std::optional<HttpReply> Ec2Service::handle(const HttpRequest& request) {
   if (request.path.starts_with("/imds/") || request.path == "/container-credentials") {
     return metadata(request);

@@ -32,6 +32,9 @@ class Ec2Service final : public SimulatedCloud {
     return credentials_.find(access_key_id);
   }
 
+  /// Whether a request to STS, whoever brings it, bears a good signature of a key that is known here.
+  bool is_signed(const HttpRequest& request) const;
+
  private:
   struct Answer;
   HttpReply query(const HttpRequest& request);

@@ -18,13 +18,17 @@ nlohmann::json to_json(const std::vector<Failure>& failures) {
 }
 
 int http_status_of(std::string_view code) {
-  static const std::unordered_map<std::string_view, int> kStatus{
-      {"RESOURCE_ALREADY_EXISTS", 409},          {"VM_MIN_COUNT_NOT_REACHED", 409},
-      {"QUOTA_EXCEEDED", 403},                   {"PERMISSIONS_ERROR", 403},
-      {"RESOURCE_NOT_FOUND", 404},               {"RATE_LIMIT_EXCEEDED", 429},
-      {"ZONE_RESOURCE_POOL_EXHAUSTED", 503},     {"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", 503},
-      {"INTERNAL_ERROR", 500},                   {"RESOURCE_NOT_READY", 400},
-      {"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", 400}};
+  static const std::unordered_map<std::string_view, int> kStatus{{"RESOURCE_ALREADY_EXISTS", 409},
+                                                                 {"VM_MIN_COUNT_NOT_REACHED", 409},
+                                                                 {"QUOTA_EXCEEDED", 403},
+                                                                 {"PERMISSIONS_ERROR", 403},
+                                                                 {"RESOURCE_NOT_FOUND", 404},
+                                                                 {"RATE_LIMIT_EXCEEDED", 429},
+                                                                 {"ZONE_RESOURCE_POOL_EXHAUSTED", 503},
+                                                                 {"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", 503},
+                                                                 {"INTERNAL_ERROR", 500},
+                                                                 {"RESOURCE_NOT_READY", 400},
+                                                                 {"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", 400}};
   const auto found = kStatus.find(code);
   return found == kStatus.end() ? 400 : found->second;
 }
@@ -39,7 +43,7 @@ std::string_view reason_phrase(int http_status) {
 
 std::string_view status_text_of(int http_status) {
   static const std::unordered_map<int, std::string_view> kTexts{
-      {400, "INVALID_ARGUMENT"}, {401, "UNAUTHENTICATED"},    {403, "PERMISSION_DENIED"}, {404, "NOT_FOUND"},
+      {400, "INVALID_ARGUMENT"}, {401, "UNAUTHENTICATED"},     {403, "PERMISSION_DENIED"},  {404, "NOT_FOUND"},
       {409, "ALREADY_EXISTS"},   {412, "FAILED_PRECONDITION"}, {429, "RESOURCE_EXHAUSTED"}, {500, "INTERNAL"},
       {501, "UNIMPLEMENTED"},    {503, "UNAVAILABLE"},         {504, "DEADLINE_EXCEEDED"}};
   const auto found = kTexts.find(http_status);

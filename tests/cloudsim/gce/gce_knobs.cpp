@@ -17,10 +17,11 @@ Millis millis(const Json& value) { return Millis{value.get<std::int64_t>()}; }
 
 Json base_properties(const std::string& machine_type) {
   return {{"machineType", machine_type},
-          {"disks", {{{"boot", true},
-                      {"autoDelete", true},
-                      {"type", "PERSISTENT"},
-                      {"initializeParams", {{"sourceImage", "projects/debian-cloud/global/images/family/debian-12"}}}}}},
+          {"disks",
+           {{{"boot", true},
+             {"autoDelete", true},
+             {"type", "PERSISTENT"},
+             {"initializeParams", {{"sourceImage", "projects/debian-cloud/global/images/family/debian-12"}}}}}},
           {"networkInterfaces", {{{"network", "global/networks/default"}}}}};
 }
 
@@ -68,7 +69,8 @@ const std::unordered_map<std::string, Setter>& setters() {
       {"quota",
        [](auto& k, const auto& v) {
          const auto vms = v.find("vms");
-         k.vm_quota = vms == v.end() || vms->is_null() ? std::nullopt : std::optional(vms->template get<std::int64_t>());
+         k.vm_quota =
+             vms == v.end() || vms->is_null() ? std::nullopt : std::optional(vms->template get<std::int64_t>());
        }},
       {"unreachable", [](auto& k, const auto& v) { k.unreachable = v.template get<std::set<std::string>>(); }},
       {"capacity",

@@ -16,10 +16,10 @@
 namespace cloudsim::gce {
 
 struct CapacityRule {
-  std::string type = "*";         ///< machine type
-  std::string where = "*";        ///< zone or region
-  std::string model = "*";        ///< STANDARD, SPOT, RESERVATION_BOUND, FLEX_START
-  std::int64_t available = 0;     ///< machines that can still be made; launches take, ends give back
+  std::string type = "*";      ///< machine type
+  std::string where = "*";     ///< zone or region
+  std::string model = "*";     ///< STANDARD, SPOT, RESERVATION_BOUND, FLEX_START
+  std::int64_t available = 0;  ///< machines that can still be made; launches take, ends give back
   std::string code = "ZONE_RESOURCE_POOL_EXHAUSTED";
 };
 
@@ -29,14 +29,14 @@ struct TemplateSeed {
 };
 
 struct GceKnobs {
-  Millis visible{0};                 ///< until lists show a new machine
-  Millis address{0};                 ///< until it has networkIP
-  Millis operation{0};               ///< from a mutating call to its operation's end
-  Millis wait{120'000};              ///< the longest that a wait call waits
+  Millis visible{0};                          ///< until lists show a new machine
+  Millis address{0};                          ///< until it has networkIP
+  Millis operation{0};                        ///< from a mutating call to its operation's end
+  Millis wait{120'000};                       ///< the longest that a wait call waits
   std::optional<Millis> accepted{Millis{0}};  ///< how long a resize request is queued; nothing: until a test says
-  Millis retry{1'000};               ///< between attempts of a queued resize request to get its machines
-  double run_duration_scale = 1;     ///< of maximum run durations, so that a test need not wait
-  bool insert_operations = true;     ///< false: a bulkInsert that fails as a whole tells nothing of its machines
+  Millis retry{1'000};                        ///< between attempts of a queued resize request to get its machines
+  double run_duration_scale = 1;              ///< of maximum run durations, so that a test need not wait
+  bool insert_operations = true;         ///< false: a bulkInsert that fails as a whole tells nothing of its machines
   bool service_agent_permission = true;  ///< false: a MIG may not create machines
   bool refuse_delete_of_active_mig = false;  ///< else the deletion waits for the active resize request
   std::optional<std::int64_t> vm_quota;      ///< machines in a region

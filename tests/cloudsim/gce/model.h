@@ -37,8 +37,8 @@ struct Instance {
   bool boots = true;  ///< runs the boot command once it is running
   bool frozen = false;
   InstanceState state = InstanceState::provisioning;
-  nlohmann::json properties;                                 ///< InstanceProperties, overrides merged in
-  std::string group;                                         ///< key of the MIG that it belongs to; empty: none
+  nlohmann::json properties;  ///< InstanceProperties, overrides merged in
+  std::string group;          ///< key of the MIG that it belongs to; empty: none
   std::chrono::system_clock::time_point launched{};
   std::optional<std::chrono::system_clock::time_point> ends;  ///< its maximum run duration is over then
   std::chrono::steady_clock::time_point visible_from{}, address_from{};

@@ -13,6 +13,7 @@
 
 #include "gce/api_description.h"
 #include "gce/message_check.h"
+#include "gce/partial_reply.h"
 
 namespace cloudsim::gce {
 
@@ -86,6 +87,9 @@ std::map<std::string, std::string> parameters_of(const MethodDescription& method
     if (const auto& segment = method.segments[i]; is_variable(segment)) {
       out[segment.substr(1, segment.size() - 2)] = percent_decode(segments[i], false);
     }
+  }
+  if (const auto mask = out.find("fields"); mask != out.end() && !mask->second.empty()) {
+    select_fields(nlohmann::json::object(), mask->second);
   }
   for (const auto& name : method.required) {
     if (out.count(name) == 0) {

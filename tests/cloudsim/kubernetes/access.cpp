@@ -34,12 +34,6 @@ bool is_open(const Identity& who, const ApiRequest& request) {
 
 }  // namespace
 
-const User* Access::user_named(const std::string& name) const {
-  const auto found =
-      std::find_if(knobs_->users.begin(), knobs_->users.end(), [&](const User& one) { return one.name == name; });
-  return found == knobs_->users.end() ? nullptr : &*found;
-}
-
 Identity Access::authenticate(const HttpRequest& request) const {
   const auto known = [&](const std::string& name, std::vector<std::string> groups) {
     groups.emplace_back("system:authenticated");
@@ -60,19 +54,16 @@ Identity Access::authenticate(const HttpRequest& request) const {
     throw unauthorized();
   }
   for (const auto& user : knobs_->users) {
-    if (user.token == token) {
+    if (user.token == token) {  // never empty here
       return known(user.name, user.groups);
     }
   }
   if (const auto arn = verify_eks_token(token, knobs_->eks_cluster, aws_keys_, std::chrono::system_clock::now())) {
-    const auto* const user = user_named(*arn);
-    return known(*arn, user == nullptr ? std::vector<std::string>{} : user->groups);
+    return known(*arn, {kAwsGroup});
   }
   const auto& google = knobs_->google_tokens;
-  if (std::find(google.begin(), google.end(), token) != google.end() || (google_ && google_(token))) {
-    const auto* const user = user_named("cloudsim@cloudsim.iam.gserviceaccount.com");
-    return known("cloudsim@cloudsim.iam.gserviceaccount.com",
-                 user == nullptr ? std::vector<std::string>{} : user->groups);
+  if (std::find(google.begin(), google.end(), token) != google.end() || (google_ && google_(request))) {
+    return known("cloudsim@cloudsim.iam.gserviceaccount.com", {kGoogleGroup});
   }
   throw unauthorized();
 }
@@ -81,14 +72,15 @@ bool Access::allows(const Identity& who, const ApiRequest& request) const {
   if (has(who.groups, "system:masters") || is_open(who, request)) {
     return true;
   }
-  const auto* const user = user_named(who.name);
-  if (user == nullptr) {
-    return false;
-  }
   const auto resource = request.subresource.empty() ? request.resource : request.resource + "/" + request.subresource;
-  return std::any_of(user->rules.begin(), user->rules.end(), [&](const AccessRule& rule) {
+  const auto fits = [&](const AccessRule& rule) {
     return has(rule.groups, request.group) && has(rule.resources, resource) && has(rule.verbs, request.verb) &&
            has(rule.namespaces, request.space);
+  };
+  return std::any_of(knobs_->users.begin(), knobs_->users.end(), [&](const User& user) {
+    const bool bound =
+        user.name == who.name || std::find(who.groups.begin(), who.groups.end(), user.name) != who.groups.end();
+    return bound && std::any_of(user.rules.begin(), user.rules.end(), fits);
   });
 }
 

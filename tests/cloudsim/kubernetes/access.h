@@ -26,15 +26,14 @@ class Access {
   void authorize(const Identity& who, const ApiRequest& request) const;
 
   void expire(const std::string& token) { expired_.insert(token); }  ///< from now on: 401
-  void set_google_tokens(std::function<bool(const std::string&)> good) { google_ = std::move(good); }
+  /// Whether a request bears a token that Google gave out; without one, only the knob's tokens are.
+  void set_google_verifier(std::function<bool(const HttpRequest&)> good) { google_ = std::move(good); }
   void reset() { expired_.clear(); }
 
  private:
-  const User* user_named(const std::string& name) const;
-
   const KubernetesKnobs* knobs_;
   AwsKeys aws_keys_;
-  std::function<bool(const std::string&)> google_;
+  std::function<bool(const HttpRequest&)> google_;
   std::set<std::string> expired_;
 };
 

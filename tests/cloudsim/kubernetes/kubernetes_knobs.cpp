@@ -82,15 +82,18 @@ KubernetesKnobs::KubernetesKnobs() {
   users.push_back({"cloudsim-admin", kAdminToken, {"system:masters"}, {}});
   users.push_back({"cloudsim-reader", kReaderToken, {}, {{all, all, {"get", "list", "watch"}, all}}});
   // What slurm-burst is allowed to do, and no more.
-  users.push_back(
-      {"system:serviceaccount:slurm:slurm-burst",
-       kBurstToken,
-       {"system:serviceaccounts", "system:serviceaccounts:slurm"},
-       {{{""}, {"pods"}, {"get", "list", "watch", "create", "delete"}, {"slurm"}},
-        {{""}, {"events"}, {"get", "list", "watch"}, {"slurm"}},
-        {{""}, {"resourcequotas"}, {"get", "list"}, {"slurm"}},
-        {{"slurm.nebius.ai"}, {"nodesets"}, {"get", "list", "watch"}, {"slurm"}},
-        {{"slurm.nebius.ai"}, {"nodesetpowerstates"}, {"get", "list", "watch", "create", "update"}, {"slurm"}}}});
+  const std::vector<AccessRule> burst{
+      {{""}, {"pods"}, {"get", "list", "watch", "create", "delete"}, {"slurm"}},
+      {{""}, {"events"}, {"get", "list", "watch"}, {"slurm"}},
+      {{""}, {"resourcequotas"}, {"get", "list"}, {"slurm"}},
+      {{"slurm.nebius.ai"}, {"nodesets"}, {"get", "list", "watch"}, {"slurm"}},
+      {{"slurm.nebius.ai"}, {"nodesetpowerstates"}, {"get", "list", "watch", "create", "update"}, {"slurm"}}};
+  users.push_back({"system:serviceaccount:slurm:slurm-burst",
+                   kBurstToken,
+                   {"system:serviceaccounts", "system:serviceaccounts:slurm"},
+                   burst});
+  users.push_back({kAwsGroup, "", {}, burst});
+  users.push_back({kGoogleGroup, "", {}, burst});
 }
 
 void KubernetesKnobs::set(const std::string& key, const nlohmann::json& value) {

@@ -27,7 +27,8 @@ struct AccessRule {
 };
 
 struct User {
-  std::string name, token;
+  std::string name;  ///< or a group's
+  std::string token;
   std::vector<std::string> groups;
   std::vector<AccessRule> rules;
 };
@@ -67,6 +68,8 @@ struct KubernetesKnobs {
 };
 
 constexpr const char* kAdminToken = "cloudsim-admin-token";
+constexpr const char* kAwsGroup = "cloudsim:aws";        ///< whoever comes with an EKS token
+constexpr const char* kGoogleGroup = "cloudsim:google";  ///< whoever comes with a token of Google
 constexpr const char* kReaderToken = "cloudsim-reader-token";
 constexpr const char* kBurstToken = "cloudsim-burst-token";
 
