@@ -2,7 +2,11 @@
 // A request as the API server understands it.
 #include "kubernetes/api_request.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "kubernetes/protobuf_body.h"
 
 namespace cloudsim::kubernetes {
 
@@ -85,7 +89,9 @@ ApiRequest parse_api_request(const HttpRequest& request) {
   parse_path(out);
   out.verb = verb_of(request.method, !out.name.empty(), out.flag("watch"));
   if (!request.body.empty()) {
-    out.body = nlohmann::json::parse(request.body, nullptr, false);
+    out.body = out.content_type == "application/vnd.kubernetes.protobuf"
+                   ? decode_protobuf(request.body)
+                   : nlohmann::json::parse(request.body, nullptr, false);
     out.broken_body = out.body.is_discarded();
     if (out.broken_body) {
       out.body = nullptr;
