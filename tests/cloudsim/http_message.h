@@ -31,7 +31,7 @@ struct HttpRequest {
 enum class Delivery {
   whole,
   drop,     ///< the connection is closed without a byte
-  cut,      ///< half of the body, then the connection is closed
+  cut,      ///< half of the body (of a stream: of its first chunk), then the connection is closed
   dribble,  ///< in pieces, spread over `dribble_over`
 };
 

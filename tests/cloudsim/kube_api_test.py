@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Kubernetes API over TLS: what kubectl can't reach, and errors in full."""
+import http.client
 import json
 import unittest
 
@@ -249,6 +250,15 @@ class Lists(KubeTest):
         self.assertEqual(bad.status, 400)
         self.assertIn("field label not supported: spec.foo", bad.message)
 
+    def test_a_field_can_be_missing(self):
+        self.create("a")
+        self.running("a")
+        self.sim.fault("pods.list", "missing_field", field="status.podIP")
+        item, = self.call("GET", PODS).json["items"]
+        self.assertNotIn("podIP", item["status"])
+        self.assertIn("podIPs", item["status"])
+        self.assertIn("podIP", self.pod("a")["status"])
+
     def test_a_version_of_the_future_times_out(self):
         reply = self.call("GET", PODS, resourceVersion=10 ** 9)
         self.assertEqual((reply.status, reply.json["reason"]), (504, "Timeout"))
@@ -301,6 +311,17 @@ class Watches(KubeTest):
         self.assertEqual({event["type"] for event in seen}, {"BOOKMARK"})
         self.assertEqual(seen[-1]["object"]["kind"], "Pod")
         self.assertTrue(seen[-1]["object"]["metadata"]["resourceVersion"])
+
+    def test_a_watch_is_cut_in_the_middle_of_an_event(self):
+        self.create("one")
+        self.sim.fault("pods.watch", "cut")
+        connection = self.connect()
+        connection.request("GET", PODS + "?watch=1", headers={"Authorization": "Bearer " + ADMIN})
+        with self.assertRaises((http.client.IncompleteRead, OSError)):
+            connection.getresponse().read()
+        self.sim.fault("pods.watch", "drop_after")
+        with self.assertRaises(OSError):
+            self.watch()
 
     def test_watches_are_closed_by_the_server(self):
         _, events = self.watch()

@@ -2,7 +2,7 @@
 """Who may call the Kubernetes API: certificates, tokens, EKS and Google identities, RBAC; and TLS itself."""
 import base64
 import datetime
-import http.client
+import http.client as http_client
 import json
 import ssl
 import unittest
@@ -13,7 +13,7 @@ import botocore.awsrequest
 import botocore.credentials
 
 from kube import BURST, KubeTest, PODS, READER, pod
-from simulator import KEY
+from simulator import KEY, http
 
 ARN = "arn:aws:iam::123456789012:"
 
@@ -111,6 +111,15 @@ class Authentication(KubeTest):
         self.set_knobs(google_tokens=["ya29.cloudsim"])
         self.assertEqual((self.status("ya29.cloudsim"), self.status("ya29.other")), (200, 401))
 
+    def test_tokens_that_the_simulated_google_gave_out_are_good(self):
+        status, text = http("GET", self.sim.url + "/computeMetadata/v1/instance/service-accounts/default/token",
+                            headers={"Metadata-Flavor": "Google"})
+        self.assertEqual(status, 200, text)
+        token = json.loads(text)["access_token"]
+        self.assertEqual(self.call("POST", PODS, pod("a"), token=token).status, 201)
+        self.sim.control("POST", "/gce/tokens/expire")
+        self.assertEqual(self.status(token), 401)
+
     def test_a_client_certificate_names_its_user(self):
         chain = self.sim.path("admin.pem")
         with open(chain, "w") as file:
@@ -132,7 +141,7 @@ class Authentication(KubeTest):
 
 class Tls(KubeTest):
     def test_another_authority_does_not_fit(self):
-        connection = http.client.HTTPSConnection(self.server.hostname, self.server.port,
+        connection = http_client.HTTPSConnection(self.server.hostname, self.server.port,
                                                  context=ssl.create_default_context(), timeout=20)
         with self.assertRaises(ssl.SSLCertVerificationError):
             connection.request("GET", "/version")

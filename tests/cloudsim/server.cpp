@@ -229,19 +229,20 @@ bool Server::write_chunk(std::uint64_t id, std::string_view text) {
   if (connection == nullptr || !connection->streaming) {
     return false;
   }
-  connection->out += serialize_chunk(text);
+  const bool cut = connection->reply.delivery == Delivery::cut;
+  const auto chunk = serialize_chunk(text);
+  connection->out += cut ? chunk.substr(0, chunk.size() / 2) : chunk;
   connection->released = connection->out.size();
   flush(id);
+  if (cut) {
+    close_connection(id);
+  }
   return find(id) != nullptr;
 }
 
 void Server::end_stream(std::uint64_t id) {
   auto* connection = find(id);
   if (connection == nullptr || !connection->streaming) {
-    return;
-  }
-  if (connection->reply.delivery == Delivery::cut) {
-    close_connection(id);
     return;
   }
   connection->out += serialize_chunk("");

@@ -43,6 +43,29 @@ HttpReply error_reply(const StatusError& error) {
 
 std::int64_t whole_seconds(Millis time) { return (time.count() + 999) / 1000; }
 
+/// Takes `status.podIP` out of an object, or of every object of a list.
+void leave_out(nlohmann::json& body, const std::string& field) {
+  if (body.contains("items")) {
+    for (auto& item : body["items"]) {
+      leave_out(item, field);
+    }
+    return;
+  }
+  auto* at = &body;
+  std::size_t begin = 0;
+  for (auto dot = field.find('.'); dot != std::string::npos && at->is_object(); dot = field.find('.', begin)) {
+    const auto found = at->find(field.substr(begin, dot - begin));
+    if (found == at->end()) {
+      return;
+    }
+    at = &*found;
+    begin = dot + 1;
+  }
+  if (at->is_object()) {
+    at->erase(field.substr(begin));
+  }
+}
+
 /// Priority and fairness answers in plain text, with a header.
 StatusError too_many_requests(std::int64_t seconds) {
   return {429,
@@ -207,7 +230,8 @@ HttpReply KubernetesService::review(const Identity& who, const ApiRequest& reque
   return json_reply(201, body);
 }
 
-HttpReply KubernetesService::perform(const Identity& who, const HttpRequest& http, const ApiRequest& request) {
+HttpReply KubernetesService::perform(const Identity& who, const HttpRequest& http, const Call& call) {
+  const auto& request = call.request;
   if (request.resource.empty()) {
     if (auto described = describe_api(request.path, knobs_.version)) {
       return std::move(*described);
@@ -231,6 +255,9 @@ HttpReply KubernetesService::perform(const Identity& who, const HttpRequest& htt
   } else {
     out = api_.perform(request);
   }
+  if (call.fault && call.fault->kind == FaultKind::missing_field) {
+    leave_out(out.body, call.fault->field);
+  }
   const bool shows = (request.verb == "list" || request.verb == "get") && request.subresource.empty();
   auto reply = json_reply(out.code, shows && wants_table(http) ? to_table(*request.type, out.body) : out.body);
   for (const auto& warning : out.warnings) {
@@ -252,7 +279,7 @@ void KubernetesService::answer(const HttpRequest& request, Call& call) {
     if (call.fault && call.fault->kind == FaultKind::drop_before) {
       return;
     }
-    call.reply = perform(who, request, call.request);
+    call.reply = perform(who, request, call);
     call.code = call.reply.status == 404 ? "NotFound" : "";
   } catch (const StatusError& error) {
     call.reply = error_reply(error);

@@ -46,7 +46,7 @@ class KubernetesService final : public SimulatedCloud {
   void answer(const HttpRequest& request, Call& call);
   void strike(const Fault& fault);
   void admit_by_bucket(const std::string& action);
-  HttpReply perform(const Identity& who, const HttpRequest& http, const ApiRequest& request);
+  HttpReply perform(const Identity& who, const HttpRequest& http, const Call& call);
   HttpReply review(const Identity& who, const ApiRequest& request) const;
   void add_namespaces();
   std::string kubeconfig(const std::map<std::string, std::string>& query) const;
