@@ -5,7 +5,7 @@ import json
 import pathlib
 import shutil
 
-from simulated_ec2 import CREDENTIALS, REGION
+from simulated_clouds import CREDENTIALS, REGION
 
 SCONTROL = pathlib.Path("/usr/bin")
 _SLURM_CONF = {"PrivateData": "CLOUD", "ResumeProgram": "/bin/true", "SuspendProgram": "/bin/true", "ResumeRate": 100,

@@ -5,6 +5,7 @@ import json
 import statistics
 import subprocess
 
+import gce_scenarios
 from candidates import SCONTROL, PythonPlugin, SlurmBurst, first_nodes, partitions
 from controller import Controller
 from report import Row, Run
@@ -20,12 +21,12 @@ _TEXT_SIZES = (100, 1000, 10000)
 class Bench:
     """What all works need: the simulated EC2, the candidates, and how to run and count a program."""
 
-    def __init__(self, folder, tools, programs, python_plugin, ec2, options):
-        self.folder, self.ec2, self.options = folder, ec2, options
+    def __init__(self, folder, tools, programs, python_plugin, clouds, options):
+        self.folder, self.clouds, self.options, self.programs = folder, clouds, options, programs
         self._tools = tools
-        self.candidates = [SlurmBurst(folder / "slurm-burst", programs, ec2.endpoint)]
+        self.candidates = [SlurmBurst(folder / "slurm-burst", programs, clouds.endpoint)]
         if python_plugin:
-            self.candidates.append(PythonPlugin(folder / "python", python_plugin, ec2.endpoint))
+            self.candidates.append(PythonPlugin(folder / "python", python_plugin, clouds.endpoint))
         self._controllers = 0
         self._counter = folder / "counter"
         self._counter.mkdir()
@@ -54,7 +55,7 @@ class Bench:
         (begin, end, status, command line)."""
         runs = self._counter / "runs"
         runs.unlink(missing_ok=True)
-        self.ec2.forget_calls()
+        self.clouds.forget_calls()
         candidate.configure(content, scontrol=self._counter)
         try:
             counted = self.run(command, environment, traced=True)
@@ -115,20 +116,20 @@ class _Power:
         return self._bench.options.repeat
 
     def _once(self, run):
-        ec2 = self._bench.ec2
-        ec2.reset(latency_ms=LATENCY * 1000)
+        clouds = self._bench.clouds
+        clouds.reset(latency_ms=LATENCY * 1000)
         run(self._resume, self._candidate.command("resume", first_nodes(self._nodes)))
-        self._expect(self._resume, [instance["tags"].get("Name") for instance in ec2.alive()], self._nodes)
+        self._expect(self._resume, [instance["tags"].get("Name") for instance in clouds.alive()], self._nodes)
         self._expect_addresses()
         run(self._suspend, self._candidate.command("suspend", first_nodes(self._nodes)))
-        self._expect(self._suspend, [instance["id"] for instance in ec2.alive()], 0)
+        self._expect(self._suspend, [instance["id"] for instance in clouds.alive()], 0)
 
     def _expect(self, row, found, count):
         if len(set(found)) != count or None in found:
             row.problem = f"{len(set(found) - {None})} instances in place of {count}; {self._bench.complaint()}"
 
     def _expect_addresses(self):
-        expected = {instance["tags"].get("Name"): instance["address"] for instance in self._bench.ec2.alive()}
+        expected = {instance["tags"].get("Name"): instance["address"] for instance in self._bench.clouds.alive()}
         known = self._controller.addresses()
         wrong = [name for name, address in expected.items() if known.get(name) != address]
         if wrong:
@@ -136,10 +137,10 @@ class _Power:
 
     def _count(self, row, command):
         row.counted, commands = self._bench.run_counted(self._candidate, self._content, command, self._environment)
-        row.calls, row.slurm_runs = self._bench.ec2.calls(), len(commands)
+        row.calls, row.slurm_runs = self._bench.clouds.calls(), len(commands)
         if row is self._resume:
             updates = [end for _, end, status, line in commands if " update" in line and status == 0]
-            tagged = self._bench.ec2.last_call("CreateTags")
+            tagged = self._bench.clouds.last_call("CreateTags")
             # `time` is when the call came; its reply leaves a latency later.
             self._addressed = bool(updates) and tagged is not None and max(updates) < tagged + LATENCY
 
@@ -191,17 +192,17 @@ def _alternate(bench, controller, content, work, words, nodes, beside=None):
     environments = {candidate: {**controller.environment, **candidate.environment()} for candidate in rows}
     for candidate, row in rows.items():
         candidate.configure(content)
-        bench.ec2.reset(latency_ms=0)
+        bench.clouds.reset(latency_ms=0)
         row.counted, commands = bench.run_counted(candidate, content, candidate.command(*words),
                                                   environments[candidate])
-        row.calls, row.slurm_runs = bench.ec2.calls(), len(commands)
+        row.calls, row.slurm_runs = bench.clouds.calls(), len(commands)
         expected = 1 if "unknown" in work and isinstance(candidate, SlurmBurst) else 0
         if row.counted.status != expected:
             row.problem = f"exit status {row.counted.status}: {bench.complaint()}"
     for i in range(bench.options.repeat * 10):
         for candidate, row in rows.items():
             if i < bench.options.repeat or isinstance(candidate, SlurmBurst):
-                bench.ec2.reset(latency_ms=0)  # a minute lies between two runs in truth: the token buckets are full
+                bench.clouds.reset(latency_ms=0)  # a minute lies between two runs in truth: the token buckets are full
                 row.runs.append(bench.run(candidate.command(*words), environments[candidate]))
         if other:
             other.runs.append(bench.run(beside[1], controller.environment))
@@ -237,4 +238,4 @@ def generate_conf(bench):
     return rows
 
 
-SECTIONS = {"power": power, "start-up": start_up, "change_state": change_state, "generate_conf": generate_conf}
+SECTIONS = {"power": power, "gce": gce_scenarios.power, "start-up": start_up, "change_state": change_state, "generate_conf": generate_conf}

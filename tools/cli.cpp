@@ -32,9 +32,14 @@ void add_options(CLI::App& app, Tool tool, CommandLine& line) {
     app.add_option("-o,--output", line.output_directory, "folder for the files (default: the current one)")
         ->type_name("DIR");
     app.add_flag("--stdout", line.to_stdout, "print both files instead of writing them");
-    app.add_flag("--check", line.check, "only check the configuration, for the Slurm that is found");
-    app.add_option("--slurm-version", line.slurm_version, "check for this version of Slurm, such as 23.11")
+    auto* const check =
+        app.add_flag("--check", line.check, "only check the configuration, for the Slurm that is found");
+    app.add_option("--slurm-version", line.slurm_version, "write and check for this version of Slurm, such as 23.11")
         ->type_name("VERSION");
+    app.add_option("--from-cluster-config", line.cluster_config,
+                   "write a partitions.json made from this cluster_config.json of Vertex AI")
+        ->type_name("FILE")
+        ->excludes(check);
     return;
   }
   app.add_flag("--dry-run", line.dry_run, "print what would be done; change nothing");

@@ -20,6 +20,7 @@ struct CommandLine {
   std::string output_directory = ".";
   bool to_stdout = false, check = false;
   std::string slurm_version;
+  std::string cluster_config;  ///< --from-cluster-config
 };
 
 /// Prints what --help or a mistake calls for. Exit status 1 for a mistake.

@@ -6,6 +6,7 @@
 
 #include "burst/error.h"
 #include "cli.h"
+#include "programs/convert_cluster.h"
 #include "system/host_facts.h"
 #include "system/prepare_process.h"
 #include "system/world.h"
@@ -14,6 +15,13 @@ int main(int argc, char** argv) {
   burst::prepare_process();
   const auto line = burst::parse_command_line(burst::Tool::generate_conf, argc, argv);
   if (line.status) return *line.status;
+  if (!line.cluster_config.empty()) {
+    return burst::run_tool("generate_conf", [&](burst::Files& files) {
+      const auto providers = burst::provider_keys();
+      return burst::convert_cluster({line.cluster_config, line.output_directory, line.to_stdout, providers}, files,
+                                    std::cout, std::cerr);
+    });
+  }
   return burst::run_tool("generate_conf", line.config, [&](burst::World& world) {
     burst::GenerateConfOptions options{line.output_directory, line.to_stdout, line.check, {}};
     if (!line.slurm_version.empty()) {

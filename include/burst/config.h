@@ -24,6 +24,11 @@ namespace burst {
 /// writes them (`true` becomes `YES`, `false` `NO`).
 using SlurmOptions = std::vector<std::pair<std::string, std::string>>;
 
+/// Whether two names of Slurm options are one: Slurm compares them without case.
+bool same_option(std::string_view a, std::string_view b);
+/// The last value of an option, which is the one that Slurm takes; null when it is not there.
+const std::string* find_option(const SlurmOptions& options, std::string_view name);
+
 enum class LaunchStrategy { best_effort, all_or_nothing };
 
 /// One node group: nodes that share their specification.
@@ -37,7 +42,8 @@ struct NodeGroup {
   std::shared_ptr<const nlohmann::ordered_json> settings;
   /// What its provider wants of each partition that has it (ProviderKeys::partition_options).
   SlurmOptions partition_needs;
-  bool reserve_before_expiry = false;  ///< ExpiryReservation: a maintenance reservation before a machine expires
+  bool reserve_before_expiry = false;         ///< ExpiryReservation: a maintenance reservation before a machine expires
+  std::chrono::seconds termination_time{30};  ///< as ProviderKeys::termination_time
   std::string location;  ///< where it stands, for messages: `"partitions.json": /Partitions/0/NodeGroups/1`
 
   std::string key() const { return partition + "-" + name; }
@@ -49,7 +55,10 @@ struct NodeGroup {
 struct Partition {
   std::string name;
   std::vector<NodeGroup> groups;
-  SlurmOptions options;
+  SlurmOptions options;  ///< PartitionOptions
+
+  /// What its groups need and PartitionOptions do not say, then PartitionOptions: all that its line in slurm.conf has.
+  SlurmOptions slurm_options() const;
 };
 
 /// Graces and cool-downs, all in seconds; reconcile.md says what each is for.
@@ -100,6 +109,8 @@ struct ProviderKeys {
   /// null.
   SlurmOptions (*partition_options)(const nlohmann::ordered_json& group) = nullptr;
   bool nodes_are_dns_labels = false;  ///< machines are called as their nodes: names have to be RFC 1035 labels
+  /// How long ending a machine may take: Slurm's SuspendTimeout is better not below it.
+  std::chrono::seconds termination_time{30};
 };
 
 struct ConfigPaths {
@@ -111,6 +122,10 @@ struct ConfigPaths {
 /// executable (links resolved), else in `sysconfdir`. Throws Error{"NoConfiguration"} that names all places looked at.
 ConfigPaths find_config(const Files& files, const std::string& option, const std::optional<std::string>& variable,
                         const std::string& executable_dir, const std::string& sysconfdir);
+
+/// The partitions of a text that is to be partitions.json; problems as load_config() finds them.
+std::vector<Partition> parse_partitions(const std::string& file, std::string_view text,
+                                        std::span<const ProviderKeys> providers, std::vector<ConfigProblem>& problems);
 
 /// Loads and checks both files. All problems of both are found, not only the first: fatal ones and warnings are
 /// appended to `problems`; with a fatal one the returned configuration is incomplete and not to be used.

@@ -34,9 +34,17 @@ class Provider {
   /// Sends no request.
   virtual LaunchNeeds launch_needs() const { return {}; }
 
+  /// Before start(), with the group's lock held: makes these launches known to every process that shares StateDir. From
+  /// then on list() shows a machine for each of their nodes, as long as this process lives and start() has not ended,
+  /// and start() needs the lock no more. False: it needs it. Throws Error{"StateDirError"}.
+  virtual bool claim(std::span<const Launch> launches) {
+    static_cast<void>(launches);
+    return false;
+  }
+
   /// Starts a machine for each node; the caller knows that none of them has one (list()). One outcome a node, in any
   /// order. `started` gets each ready node once, as soon as its address is known. Needs the group's lock until it
-  /// returns; what must be done without the lock waits for finish().
+  /// returns, unless claim() said otherwise; what must be done without the lock waits for finish().
   virtual std::vector<NodeOutcome> start(std::span<const Launch> launches, const StartedSink& started) = 0;
 
   /// Work of start() that may take long and needs no lock (EC2: the per-node tags, 10 a second). Returns the nodes

@@ -115,6 +115,12 @@ class Slurm {
   /// One scontrol run for up to 1000 nodes; the reason is cut to one safe line.
   virtual void set_state(std::span<const NodeName> nodes, StateChange change, std::string_view reason = {}) = 0;
   virtual void set_job_comment(JobId job, std::string_view comment) = 0;
+  /// Those whose names begin with the prefix; empty: all.
+  virtual std::vector<SlurmReservation> reservations(std::string_view prefix) = 0;
+  /// MAINT and IGNORE_JOBS, for whole minutes: an end between two is the later one. Its nodes' order does not matter.
+  virtual void create_reservation(const SlurmReservation& reservation) = 0;
+  /// One that is gone already is no failure.
+  virtual void delete_reservation(const std::string& name) = 0;
   virtual SlurmVersion version() = 0;
 };
 

@@ -129,7 +129,7 @@ void timeouts_of(const CheckSubject& subject, const SlurmOptions& options, const
 void timeouts(const CheckSubject& subject, Messages& messages) {
   timeouts_of(subject, subject.config.slurm_conf, "", messages);
   for (const auto& partition : subject.config.partitions) {
-    timeouts_of(subject, partition.options, fmt::format("partition {}: ", partition.name), messages);
+    timeouts_of(subject, partition.slurm_options(), fmt::format("partition {}: ", partition.name), messages);
   }
 }
 
@@ -184,8 +184,8 @@ void unknown_options_of(const CheckSubject& subject, const SlurmOptions& options
 void unknown_options(const CheckSubject& subject, Messages& messages) {
   unknown_options_of(subject, subject.config.slurm_conf, Line::global, "", messages);
   for (const auto& partition : subject.config.partitions) {
-    unknown_options_of(subject, partition.options, Line::partition, fmt::format("partition {}: ", partition.name),
-                       messages);
+    unknown_options_of(subject, partition.slurm_options(), Line::partition,
+                       fmt::format("partition {}: ", partition.name), messages);
     for (const auto& group : partition.groups) {
       unknown_options_of(subject, group.slurm_specifications, Line::node, group.key() + ": ", messages);
     }

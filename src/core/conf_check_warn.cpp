@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "core/conf_check_rules.h"
-#include "core/config_keys.h"
 #include "core/slurm_conf_text.h"
 
 namespace burst {
@@ -29,18 +28,21 @@ constexpr long long kDefaultResumeTimeout = 60, kDefaultSuspendTimeout = 30;
 struct PowerTimes {
   std::string where;
   long long suspend, resume_timeout, suspend_timeout;
+  bool queue = false;  ///< ResumeTimeout covers the time in a queue too
 };
 
 std::vector<PowerTimes> power_times(const CheckSubject& subject) {
   const PowerTimes global{"", seconds_of(subject, "SuspendTime", kNoLimit),
                           seconds_of(subject, "ResumeTimeout", kDefaultResumeTimeout),
-                          seconds_of(subject, "SuspendTimeout", kDefaultSuspendTimeout)};
+                          seconds_of(subject, "SuspendTimeout", kDefaultSuspendTimeout), false};
   std::vector<PowerTimes> all{global};
   for (const auto& partition : subject.config.partitions) {
+    const auto options = partition.slurm_options();
     const PowerTimes own{fmt::format("partition {}: ", partition.name),
-                         seconds_of(partition.options, "SuspendTime", global.suspend),
-                         seconds_of(partition.options, "ResumeTimeout", global.resume_timeout),
-                         seconds_of(partition.options, "SuspendTimeout", global.suspend_timeout)};
+                         seconds_of(options, "SuspendTime", global.suspend),
+                         seconds_of(options, "ResumeTimeout", global.resume_timeout),
+                         seconds_of(options, "SuspendTimeout", global.suspend_timeout),
+                         std::any_of(partition.groups.begin(), partition.groups.end(), machines_queue)};
     if (own.suspend != global.suspend || own.resume_timeout != global.resume_timeout ||
         own.suspend_timeout != global.suspend_timeout) {
       all.push_back(own);
@@ -56,7 +58,8 @@ void suspend_time(const CheckSubject& subject, Messages& messages) {
     if (times.suspend < too_short) {
       messages.push_back(fmt::format("{}SuspendTime={}: nodes end {} s after their last job", times.where,
                                      times.suspend, times.suspend));
-    } else if (times.resume_timeout != kNoLimit && times.suspend < times.suspend_timeout + times.resume_timeout) {
+    } else if (!times.queue && times.resume_timeout != kNoLimit &&
+               times.suspend < times.suspend_timeout + times.resume_timeout) {
       messages.push_back(fmt::format("{}SuspendTime={}: less than SuspendTimeout + ResumeTimeout, {} + {}", times.where,
                                      times.suspend, times.suspend_timeout, times.resume_timeout));
     }
@@ -206,120 +209,76 @@ void excluded_nodes(const CheckSubject& subject, Messages& messages) {
   }
 }
 
-// slurm.conf(5) of 22.05 to 26.05.
-constexpr auto kNodeOptions = std::to_array<std::string_view>({"NodeHostname",
-                                                               "NodeAddr",
-                                                               "BcastAddr",
-                                                               "Boards",
-                                                               "CoreSpecCount",
-                                                               "CoresPerSocket",
-                                                               "CpuBind",
-                                                               "CPUs",
-                                                               "CpuSpecList",
-                                                               "Feature",
-                                                               "Features",
-                                                               "Gres",
-                                                               "MemSpecLimit",
-                                                               "Parameters",
-                                                               "Port",
-                                                               "Procs",
-                                                               "RealMemory",
-                                                               "Reason",
-                                                               "RestrictedCoresPerGPU",
-                                                               "Sockets",
-                                                               "SocketsPerBoard",
-                                                               "State",
-                                                               "SuspendTime",
-                                                               "ThreadsPerCore",
-                                                               "TmpDisk",
-                                                               "Topology",
-                                                               "Weight"});
-constexpr auto kPartitionOptions = std::to_array<std::string_view>({"AllocNodes",
-                                                                    "AllowAccounts",
-                                                                    "AllowGroups",
-                                                                    "AllowQos",
-                                                                    "Alternate",
-                                                                    "CpuBind",
-                                                                    "Default",
-                                                                    "DefaultTime",
-                                                                    "DefCpuPerGPU",
-                                                                    "DefMemPerCPU",
-                                                                    "DefMemPerGPU",
-                                                                    "DefMemPerNode",
-                                                                    "DenyAccounts",
-                                                                    "DenyQos",
-                                                                    "DisableRootJobs",
-                                                                    "ExclusiveTopo",
-                                                                    "ExclusiveUser",
-                                                                    "GraceTime",
-                                                                    "Hidden",
-                                                                    "JobDefaults",
-                                                                    "LLN",
-                                                                    "MaxCPUsPerNode",
-                                                                    "MaxCPUsPerSocket",
-                                                                    "MaxMemPerCPU",
-                                                                    "MaxMemPerNode",
-                                                                    "MaxNodes",
-                                                                    "MaxTime",
-                                                                    "MinNodes",
-                                                                    "OverSubscribe",
-                                                                    "OverTimeLimit",
-                                                                    "PowerDownOnIdle",
-                                                                    "PreemptMode",
-                                                                    "Priority",
-                                                                    "PriorityJobFactor",
-                                                                    "PriorityTier",
-                                                                    "QOS",
-                                                                    "ReqResv",
-                                                                    "ResumeTimeout",
-                                                                    "RootOnly",
-                                                                    "SelectTypeParameters",
-                                                                    "Shared",
-                                                                    "State",
-                                                                    "SuspendTime",
-                                                                    "SuspendTimeout",
-                                                                    "Topology",
-                                                                    "TRESBillingWeights"});
-
-void spelling_of(const SlurmOptions& options, std::span<const std::string_view> known, const std::string& where,
-                 Messages& messages) {
-  for (const auto& [key, value] : options) {
-    const std::string_view name = key;
-    if (std::any_of(known.begin(), known.end(), [name](auto one) { return same_option(one, name); })) continue;
-    const auto nearest = nearest_word(name, known);
-    messages.push_back(fmt::format("{}: {} is no option of Slurm that this check knows{}", where, name,
-                                   nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest)));
+/// W17: Slurm gives up on machines that still wait in a queue.
+void queue_time(const CheckSubject& subject, Messages& messages) {
+  for (const auto& partition : subject.config.partitions) {
+    const auto seconds = seconds_of(partition.options, "ResumeTimeout", kNoLimit);
+    if (seconds == kNoLimit) continue;
+    for (const auto& group : partition.groups) {
+      const auto needed = seconds_of(group.partition_needs, "ResumeTimeout", 0);
+      if (seconds >= needed) continue;
+      messages.push_back(
+          fmt::format("partition {}: ResumeTimeout={}: machines of {} wait in the provider's queue, and "
+                      "Slurm gives up on them after that time; without it {} is written",
+                      partition.name, seconds, group.key(), needed));
+    }
   }
 }
 
-void spelling(const CheckSubject& subject, Messages& messages) {
+/// W18: a ResumeTimeout that covers a queue holds for machines too that have none.
+void mixed_partition(const CheckSubject& subject, Messages& messages) {
   for (const auto& partition : subject.config.partitions) {
-    spelling_of(partition.options, kPartitionOptions, "partition " + partition.name, messages);
+    const auto waits = std::find_if(partition.groups.begin(), partition.groups.end(), machines_queue);
+    const auto starts = std::find_if_not(partition.groups.begin(), partition.groups.end(), machines_queue);
+    if (waits == partition.groups.end() || starts == partition.groups.end()) continue;
+    messages.push_back(
+        fmt::format("partition {}: the long ResumeTimeout that {} needs holds for {} too: give them "
+                    "partitions of their own",
+                    partition.name, waits->key(), starts->key()));
+  }
+}
+
+/// W19: a node is used again while its machine is still ending: the new one can't have the name.
+void termination_time(const CheckSubject& subject, Messages& messages) {
+  const auto global = seconds_of(subject, "SuspendTimeout", kDefaultSuspendTimeout);
+  for (const auto& partition : subject.config.partitions) {
+    const auto timeout = seconds_of(partition.slurm_options(), "SuspendTimeout", global);
     for (const auto& group : partition.groups) {
-      spelling_of(group.slurm_specifications, kNodeOptions, group.key(), messages);
+      const auto needed = group.termination_time.count();
+      if (needed <= kDefaultSuspendTimeout || timeout == kNoLimit || timeout >= needed) continue;
+      messages.push_back(
+          fmt::format("partition {}: SuspendTimeout={}: ending a machine of {} can take {} s, and as long "
+                      "its node can't have a new one",
+                      partition.name, timeout, group.key(), needed));
     }
   }
+}
+
+/// W20: addresses of machines that queue, where SlurmctldParameters stands in the installed slurm.conf alone.
+void registered_addresses(const CheckSubject& subject, Messages& messages) {
+  if (!subject.host.slurm_conf || find_option(*subject.host.slurm_conf, "SlurmctldParameters") == nullptr) return;
+  const auto wanted = wanted_controller_parameters(subject.config, subject.version, &*subject.host.slurm_conf);
+  if (wanted.empty()) return;
+  messages.push_back(
+      fmt::format("slurm.conf: SlurmctldParameters lacks cloud_reg_addrs, by which Slurm up to 23.02 "
+                  "learns the addresses of machines that queue; expected {}",
+                  wanted));
 }
 
 }  // namespace
 
 std::span<const CheckRule> warning_rules() {
-  static constexpr auto kRules = std::to_array<CheckRule>({{"W1", false, suspend_time},
-                                                           {"W2", false, power_saving_off},
-                                                           {"W3", false, other_nodes},
-                                                           {"W4", false, needed_by_release},
-                                                           {"W5", false, boot_time},
-                                                           {"W6", false, suspend_timeout},
-                                                           {"W7", false, return_to_service},
-                                                           {"W8", false, resume_fail_program},
-                                                           {"W9", false, batch_size},
-                                                           {"W10", false, powered_nodes},
-                                                           {"W11", false, requeue},
-                                                           {"W12", false, call_interval},
-                                                           {"W13", false, topology},
-                                                           {"W14", false, readable},
-                                                           {"W15", false, excluded_nodes},
-                                                           {"W16", false, spelling}});
+  static constexpr auto kRules =
+      std::to_array<CheckRule>({{"W1", false, suspend_time},      {"W2", false, power_saving_off},
+                                {"W3", false, other_nodes},       {"W4", false, needed_by_release},
+                                {"W5", false, boot_time},         {"W6", false, suspend_timeout},
+                                {"W7", false, return_to_service}, {"W8", false, resume_fail_program},
+                                {"W9", false, batch_size},        {"W10", false, powered_nodes},
+                                {"W11", false, requeue},          {"W12", false, call_interval},
+                                {"W13", false, topology},         {"W14", false, readable},
+                                {"W15", false, excluded_nodes},   {"W16", false, spelling},
+                                {"W17", false, queue_time},       {"W18", false, mixed_partition},
+                                {"W19", false, termination_time}, {"W20", false, registered_addresses}});
   return kRules;
 }
 

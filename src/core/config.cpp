@@ -2,6 +2,8 @@
 // The configuration's own small questions, and where its files are.
 #include "burst/config.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "burst/error.h"
@@ -28,10 +30,33 @@ bool is_there(const Files& files, const std::string& path) {
   }
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 }  // namespace
+
+bool same_option(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+const std::string* find_option(const SlurmOptions& options, std::string_view name) {
+  const auto found = std::find_if(options.rbegin(), options.rend(),
+                                  [name](const auto& option) { return same_option(option.first, name); });
+  return found == options.rend() ? nullptr : &found->second;
+}
 
 std::string NodeGroup::node_range() const {
   return max_nodes > 1 ? fmt::format("{}-[0-{}]", key(), max_nodes - 1) : node(0);
+}
+
+SlurmOptions Partition::slurm_options() const {
+  SlurmOptions all;
+  for (const auto& group : groups) {
+    for (const auto& need : group.partition_needs) {
+      if (find_option(options, need.first) == nullptr && find_option(all, need.first) == nullptr) all.push_back(need);
+    }
+  }
+  all.insert(all.end(), options.begin(), options.end());
+  return all;
 }
 
 const NodeGroup* Config::find_group(std::string_view node) const {

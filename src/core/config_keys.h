@@ -26,8 +26,9 @@ inline constexpr auto kPartitionsFileKeys = std::to_array<std::string_view>({"$s
 inline constexpr auto kPartitionKeys =
     std::to_array<std::string_view>({"PartitionName", "NodeGroups", "PartitionOptions"});
 /// A node group of any provider; the provider's own keys are in its ProviderKeys.
-inline constexpr auto kNodeGroupKeys = std::to_array<std::string_view>(
-    {"NodeGroupName", "MaxNodes", "MinNodes", "Provider", "SlurmSpecifications", "LaunchStrategy", "Tags"});
+inline constexpr auto kNodeGroupKeys =
+    std::to_array<std::string_view>({"NodeGroupName", "MaxNodes", "MinNodes", "Provider", "SlurmSpecifications",
+                                     "LaunchStrategy", "ExpiryReservation", "Tags"});
 /// One tag of a node group.
 inline constexpr auto kTagKeys = std::to_array<std::string_view>({"Key", "Value"});
 

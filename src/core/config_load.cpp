@@ -210,6 +210,32 @@ void check_provider_keys(const ConfigPlace& place, const ProviderKeys& provider,
   }
 }
 
+/// Machines are called as their nodes: the longest of their names has to be one that DNS takes.
+void check_dns_label(const ConfigPlace& place, const NodeGroup& group) {
+  if (group.partition.empty() || group.name.empty() || group.max_nodes < 1) return;
+  constexpr std::size_t longest = 63;
+  const auto name = group.node(group.max_nodes - 1);
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  if (name.size() <= longest && name[0] >= 'a' && name[0] <= 'z' && std::all_of(name.begin(), name.end(), fits)) return;
+  place.problem(fmt::format(
+      R"(machines of {} are called as their nodes: "{}" has to be a DNS label (RFC 1035): lower case letters, digits and )"
+      "'-', a letter first, at most {} characters",
+      group.provider, name, longest));
+}
+
+/// What the provider's row says of the group.
+void read_provider_side(const ConfigPlace& place, const ProviderKeys& provider, NodeGroup& group,
+                        std::vector<ConfigProblem>& problems) {
+  const auto before = problems.size();
+  check_provider_keys(place, provider, problems);
+  const auto is_fatal = [](const auto& problem) { return problem.fatal; };
+  const bool good = std::none_of(problems.begin() + static_cast<std::ptrdiff_t>(before), problems.end(), is_fatal);
+  if (provider.partition_options != nullptr && good) group.partition_needs = provider.partition_options(place.value());
+  group.termination_time = provider.termination_time;
+  const auto name = place.optional("NodeGroupName");
+  if (provider.nodes_are_dns_labels && name) check_dns_label(*name, group);
+}
+
 struct PartitionsReader {
   std::span<const ProviderKeys> providers;
   std::vector<ConfigProblem>& problems;
@@ -236,7 +262,12 @@ struct PartitionsReader {
     }
     if (const auto strategy = place.optional("LaunchStrategy")) read_word(*strategy, kStrategies, group.strategy);
     if (const auto tags = place.optional("Tags")) check_tags(*tags);
-    if (const auto* provider = read_provider(place, providers, group)) check_provider_keys(place, *provider, problems);
+    if (const auto reserve = place.optional("ExpiryReservation")) {
+      group.reserve_before_expiry = reserve->boolean().value_or(false);
+    }
+    if (const auto* provider = read_provider(place, providers, group)) {
+      read_provider_side(place, *provider, group, problems);
+    }
     return group;
   }
 
@@ -248,7 +279,9 @@ struct PartitionsReader {
     if (const auto options = place.optional("PartitionOptions")) partition.options = options->slurm_options();
     const auto groups = place.required("NodeGroups");
     if (!groups || !groups->expect_array()) return partition;
-    if (groups->value().empty()) groups->problem("no node group: the partition will have no nodes", false);
+    if (groups->value().empty() && find_option(partition.options, "Nodes") == nullptr) {
+      groups->problem("no node group: the partition will have no nodes", false);
+    }
     std::set<std::string> names;
     for (const auto& child : groups->children()) {
       partition.groups.push_back(group(child, partition.name));
@@ -278,6 +311,16 @@ struct PartitionsReader {
   }
 };
 
+/// The document; nothing when the text is not JSON.
+std::optional<Json> parse_document(const std::string& file, std::string_view text,
+                                   std::vector<ConfigProblem>& problems) {
+  std::vector<std::string> found;
+  std::optional<Json> document = parse_json_document(text, found);
+  for (const auto& problem : found) problems.push_back({true, fmt::format("reading \"{}\": {}", file, problem)});
+  if (!found.empty() && document->is_null()) return std::nullopt;
+  return document;
+}
+
 /// The document of one file; nothing when it is not there, not readable or not JSON.
 std::optional<Json> read_document(const Files& files, const std::string& file, std::vector<ConfigProblem>& problems) {
   std::optional<std::string> text;
@@ -291,14 +334,17 @@ std::optional<Json> read_document(const Files& files, const std::string& file, s
     problems.push_back({true, fmt::format("reading \"{}\": no such file", file)});
     return std::nullopt;
   }
-  std::vector<std::string> found;
-  std::optional<Json> document = parse_json_document(*text, found);
-  for (const auto& problem : found) problems.push_back({true, fmt::format("reading \"{}\": {}", file, problem)});
-  if (!found.empty() && document->is_null()) return std::nullopt;
-  return document;
+  return parse_document(file, *text, problems);
 }
 
 }  // namespace
+
+std::vector<Partition> parse_partitions(const std::string& file, std::string_view text,
+                                        std::span<const ProviderKeys> providers, std::vector<ConfigProblem>& problems) {
+  const auto document = parse_document(file, text, problems);
+  if (!document) return {};
+  return PartitionsReader{providers, problems}.partitions(ConfigPlace(file, *document, problems));
+}
 
 Config load_config(const Files& files, const ConfigPaths& paths, std::span<const ProviderKeys> providers,
                    std::vector<ConfigProblem>& problems) {

@@ -49,12 +49,14 @@ GroupMemory memory_of(const json& object) {
   memory.bootstrap_failures = object.value("bootstrap_failures", 0);
   memory.invalid_registrations = object.value("invalid_registrations", 0);
   const auto member = [&](const char* key) { return object.value(key, json::object()); };
-  const json booting = member("booting"), sightings = member("sightings"), machines = member("machines_since");
+  const json booting = member("booting"), sightings = member("sightings"), machines = member("machines_since"),
+             expires = member("expires");
   for (const auto& [node, machine] : booting.items()) memory.booting[node] = machine.get<std::string>();
   for (const auto& [node, sighting] : sightings.items()) {
     memory.sightings[node] = {sighting.at("state").get<std::string>(), time_of(sighting.at("since")),
                               sighting.at("passes").get<int>()};
   }
+  for (const auto& [node, time] : expires.items()) memory.expires[node] = time_of(time);
   for (const auto& [machine, since] : machines.items()) memory.machines_since[machine] = time_of(since);
   return memory;
 }
@@ -80,6 +82,7 @@ std::string to_json(const GroupMemory& memory) {
     object["sightings"][node] = {
         {"state", sighting.state}, {"since", number_of(sighting.since)}, {"passes", sighting.passes}};
   }
+  for (const auto& [node, time] : memory.expires) object["expires"][node] = number_of(time);
   for (const auto& [machine, since] : memory.machines_since) object["machines_since"][machine] = number_of(since);
   // What a cloud said may not be UTF-8; a replaced byte in a message is no loss.
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";

@@ -38,6 +38,7 @@ struct GroupMemory {
   int invalid_registrations = 0;            ///< INVALID_REG in a row
   std::map<NodeName, std::string> booting;  ///< POWERING_UP nodes seen with a machine -> machine id
   std::map<NodeName, Sighting> sightings;
+  std::map<NodeName, std::chrono::sys_seconds> expires;  ///< when the provider ends the node's machine, or ended it
   std::map<std::string, std::chrono::sys_seconds>
       machines_since;  ///< first seen: unnamed ones of launches that are over, and those whose creation the provider
                        ///< hides

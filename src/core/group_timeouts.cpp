@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 namespace burst {
@@ -15,17 +16,20 @@ bool same_word(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-std::chrono::seconds option(const SlurmOptions& options, std::string_view key, std::chrono::seconds otherwise) {
-  std::chrono::seconds found = otherwise;
+std::optional<std::chrono::seconds> seconds_of(std::string_view value) {
+  if (same_word(value, "INFINITE") || same_word(value, "UNLIMITED")) return std::chrono::hours(24);
+  long seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+/// The last one counts, as in slurm.conf.
+std::optional<std::chrono::seconds> option(const SlurmOptions& options, std::string_view key) {
+  std::optional<std::chrono::seconds> found;
   for (const auto& [name, value] : options) {
     if (!same_word(name, key)) continue;
-    long seconds = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (error == std::errc() && end == value.data() + value.size() && seconds > 0) {
-      found = std::chrono::seconds(seconds);
-    } else if (same_word(value, "INFINITE")) {
-      found = std::chrono::hours(24);
-    }
+    if (const auto seconds = seconds_of(value)) found = seconds;
   }
   return found;
 }
@@ -36,8 +40,9 @@ GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const
   GroupTimeouts timeouts{slurm_conf.resume_timeout, slurm_conf.suspend_timeout};
   for (const auto& partition : config.partitions) {
     if (partition.name != group.partition) continue;
-    timeouts.resume = option(partition.options, "ResumeTimeout", timeouts.resume);
-    timeouts.suspend = option(partition.options, "SuspendTimeout", timeouts.suspend);
+    const auto options = partition.slurm_options();
+    timeouts.resume = option(options, "ResumeTimeout").value_or(timeouts.resume);
+    timeouts.suspend = option(options, "SuspendTimeout").value_or(timeouts.suspend);
   }
   return timeouts;
 }

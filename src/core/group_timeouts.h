@@ -13,8 +13,8 @@ struct GroupTimeouts {
   std::chrono::seconds resume, suspend;
 };
 
-/// PartitionOptions' ResumeTimeout and SuspendTimeout (a partition may have its own since Slurm 21.08), else
-/// slurm.conf's. A value that is no number of seconds is slurm.conf's; INFINITE is a day.
+/// The partition's ResumeTimeout and SuspendTimeout (its own since Slurm 21.08: of PartitionOptions, else what its
+/// groups need), else slurm.conf's. A value that is no number of seconds is slurm.conf's; INFINITE is a day.
 GroupTimeouts group_timeouts(const Config& config, const NodeGroup& group, const SlurmConf& slurm_conf);
 
 }  // namespace burst

@@ -16,13 +16,15 @@ using namespace reconcile;  // NOLINT(google-build-using-namespace): the other h
 
 using NodeIndex = std::unordered_map<std::string_view, std::size_t>;
 
-bool is_live(const Machine& machine) { return machine.state != MachineState::stopping; }
+bool is_live(const Machine& machine) {
+  return machine.state != MachineState::stopping && machine.state != MachineState::failed;
+}
 
 /// Which of two live machines of a node is to stay (M2): the one where Slurm looks for it, else the one that is
 /// furthest, else the elder.
 bool is_better(const Machine& a, const Machine& b, const SlurmNode& node) {
   const auto at_address = [&](const Machine& machine) {
-    return !machine.address.empty() && machine.address == node.address;
+    return machine.state != MachineState::queued && !machine.address.empty() && machine.address == node.address;
   };
   const auto rank = [](const Machine& machine) {
     return machine.state == MachineState::running ? 0 : machine.state == MachineState::starting ? 1 : 2;
@@ -54,8 +56,10 @@ std::vector<NodeView> node_views(const GroupView& view, const GroupMemory& memor
     const auto found = index.find(*machine.node);
     if (found == index.end()) continue;
     NodeView& node = nodes[found->second];
-    if (!is_live(machine)) {
+    if (machine.state == MachineState::stopping) {
       node.stopping = &machine;
+    } else if (machine.state == MachineState::failed) {
+      if (node.failed == nullptr || !node.failed->failure) node.failed = &machine;
     } else if (node.machine == nullptr || is_better(machine, *node.machine, *node.node)) {
       node.machine = &machine;
     }
@@ -66,12 +70,16 @@ std::vector<NodeView> node_views(const GroupView& view, const GroupMemory& memor
   for (const auto& [name, machine] : memory.booting) {
     if (const auto found = index.find(name); found != index.end()) nodes[found->second].booting = &machine;
   }
+  for (const auto& [name, time] : memory.expires) {
+    if (const auto found = index.find(name); found != index.end()) nodes[found->second].expires = &time;
+  }
   return nodes;
 }
 
 /// The lasting state that a node is in; empty: none.
 std::string_view lasting_state(const Pass& pass, const NodeView& node) {
   if (node.has(NodeFlag::powering_down)) return kPoweringDown;
+  if (waits_without_job(node)) return kQueuedWithoutJob;
   if (is_up(node) && node.machine == nullptr && !pass.launching) {
     if (node.has(NodeFlag::powering_up)) return kStartingWithoutMachine;
     if (!has_power_flag(node)) return kUpWithoutMachine;
@@ -97,6 +105,19 @@ void follow_states(Pass& pass, std::vector<NodeView>& nodes) {
     const bool something_left = state == kPoweringDown && (!node.no_machine() || pass.launching);
     sighting.passes = something_left ? 0 : sighting.passes + 1;
     node.sighting = &(pass.memory.sightings[node.node->name] = std::move(sighting));
+  }
+}
+
+/// A node's expiry is remembered until it is off, or about to get another machine.
+void follow_expiries(Pass& pass, std::span<const NodeView> nodes) {
+  for (const auto& node : nodes) {
+    if (node.machine != nullptr) {
+      const bool runs = node.machine->state != MachineState::queued;
+      if (runs && node.machine->expires) pass.memory.expires[node.node->name] = *node.machine->expires;
+    } else if (node.expires != nullptr && !node.has(NodeFlag::powered_down) && !node.has(NodeFlag::power_up) &&
+               !node.has(NodeFlag::powering_up)) {
+      pass.memory.expires[node.node->name] = *node.expires;
+    }
   }
 }
 
@@ -126,7 +147,7 @@ void decide_node(const Pass& pass, const NodeView& node, Actions& actions) {
 }
 
 void decide_machine(const Pass& pass, const Machine& machine, const NodeView* node, Actions& actions) {
-  if (!is_live(machine)) return;
+  if (machine.state == MachineState::stopping) return;
   for (const auto& row : machine_rows()) {
     if (row.apply(pass, machine, node, actions)) return;
   }
@@ -139,6 +160,7 @@ Decision decide(const GroupView& view, const Policy& policy, std::chrono::sys_se
   pass.memory.sightings.clear();
   pass.memory.booting.clear();
   pass.memory.machines_since.clear();
+  pass.memory.expires.clear();
   pass.launching = std::ranges::any_of(view.machines, [&](const Machine& machine) {
     return !machine.node && is_live(machine) && view.running_launches.contains(machine.launch);
   });
@@ -148,6 +170,8 @@ Decision decide(const GroupView& view, const Policy& policy, std::chrono::sys_se
   Decision decision;
   follow_states(pass, nodes);
   follow_machines(pass, memory);
+  follow_expiries(pass, nodes);
+  follow_queue(pass, nodes);
   follow_boots(pass, nodes, decision.actions);
   advance_cool_down(pass, nodes, decision.actions);
   for (const auto& node : nodes) {

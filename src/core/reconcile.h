@@ -34,6 +34,8 @@ enum class ActionKind {
   set_state,     ///< node, change, reason
   end_machine,   ///< machine_id (and node, where it bears one)
   comment_jobs,  ///< node: its waiting jobs get `reason` as comment
+  reserve,       ///< reservation
+  unreserve,     ///< reservation, by its name
   warn,          ///< reason: a line for the log, nothing is changed
   alarm          ///< reason: a line at CRITICAL
 };
@@ -46,6 +48,7 @@ struct Action {
   std::string address, hostname;
   StateChange change = StateChange::idle;
   std::string reason;
+  SlurmReservation reservation;
   bool operator==(const Action&) const = default;
 };
 

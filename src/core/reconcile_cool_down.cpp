@@ -20,8 +20,29 @@ bool has_registered(const NodeView& node) {
          !node.has(not_responding) && !node.has(invalid_reg);
 }
 
+bool is_started(const NodeView& node) { return node.machine != nullptr && node.machine->state != MachineState::queued; }
+
+/// The provider had nothing to give: no fault of the machine.
+bool was_refused(const Pass& pass, const NodeView& node) {
+  if (!start_has_failed(pass, node) || !node.failed->failure) return false;
+  const Outcome outcome = node.failed->failure->outcome;
+  return outcome == Outcome::no_capacity || outcome == Outcome::over_quota;
+}
+
 bool ran_into_resume_timeout(const NodeView& node) {
   return node.is(NodeBase::down) && node.node->reason.find("ResumeTimeout reached") != std::string::npos;
+}
+
+/// N4 or N19 ends this start now.
+bool gives_up_boot(const Pass& pass, const NodeView& node) {
+  return start_is_lost(pass, node) || start_has_failed(pass, node) || boots_too_long(pass, node);
+}
+
+/// A machine was there and never registered.
+bool failed_to_boot(const Pass& pass, const NodeView& node) {
+  if (boots_too_long(pass, node)) return true;
+  if (node.booting == nullptr || was_refused(pass, node)) return false;
+  return ran_into_resume_timeout(node) || gives_up_boot(pass, node);
 }
 
 /// Slurm has not judged this start yet.
@@ -53,13 +74,15 @@ void protect(Pass& pass, const std::string& message, Actions& actions) {
                        pass.memory.cool_down->length.count()));
 }
 
-/// Open again after probe_time; where machines never registered only after a whole start could have shown it.
+/// Open again after probe_time; where machines never registered only after a whole start could have shown it. A
+/// ResumeTimeout of many hours is a queue's: nobody may want just one node for so long.
 bool probe_is_over(const Pass& pass) {
   const CoolDown& cool_down = *pass.memory.cool_down;
   const auto& timing = pass.policy.timing;
   if (cool_down.code != kBootstrapFailing) return pass.now >= *cool_down.probing_since + timing.probe_time;
   return pass.memory.booting.empty() &&
-         pass.now >= *cool_down.probing_since + std::max(timing.probe_time, pass.policy.resume_timeout);
+         pass.now >= *cool_down.probing_since +
+                         std::max(timing.probe_time, std::min(pass.policy.resume_timeout, timing.max_cool_down));
 }
 
 /// Nodes that a cool-down closed, and that may be opened.
@@ -75,21 +98,34 @@ std::string cool_down_reason(const GroupMemory& memory) {
   return one_line(fmt::format("burst:{} {}", memory.cool_down->code, memory.cool_down->message));
 }
 
+void follow_queue(Pass& pass, std::span<const NodeView> nodes) {
+  const bool one_came = std::ranges::any_of(nodes, [](const NodeView& node) {
+    return node.has(powering_up) && is_started(node) && node.machine->register_by && node.booting == nullptr;
+  });
+  if (one_came) record_success(pass.memory);
+  const auto refused = std::ranges::find_if(nodes, [&](const NodeView& node) { return was_refused(pass, node); });
+  if (refused == nodes.end()) return;
+  const MachineFailure& failure = *refused->failed->failure;
+  record_refusal(pass.memory, failure.code, failure.message, pass.now, pass.policy.timing);
+}
+
 void follow_boots(Pass& pass, std::span<const NodeView> nodes, Actions& actions) {
   auto& memory = pass.memory;
   bool registered = false, failed = false, invalid = false;
   for (const auto& node : nodes) {
     if (node.booting != nullptr && has_registered(node)) registered = true;
-    if (node.has(powering_up) && node.machine != nullptr && node.machine->state != MachineState::queued) {
+    if (gives_up_boot(pass, node)) continue;
+    const bool waits_in_queue = node.machine != nullptr && node.machine->state == MachineState::queued;
+    if (node.has(powering_up) && is_started(node)) {
       memory.booting[node.node->name] = node.machine->id;
-    } else if (node.booting != nullptr && is_undecided(node) && !start_is_lost(pass, node)) {
+    } else if (node.booting != nullptr && !waits_in_queue && is_undecided(node)) {
       memory.booting[node.node->name] = *node.booting;
     }
   }
   // In one pass a success and failures may meet; in which order they came is not known: the success wins.
   if (registered) forgive(memory);
   for (const auto& node : nodes) {
-    if (!registered && node.booting != nullptr && (ran_into_resume_timeout(node) || start_is_lost(pass, node))) {
+    if (!registered && failed_to_boot(pass, node)) {
       ++memory.bootstrap_failures;
       failed = true;
     }

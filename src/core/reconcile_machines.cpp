@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "burst/text.h"
 #include "core/reconcile_rows.h"
 
 namespace burst::reconcile {
@@ -48,6 +49,14 @@ bool bears_no_node(const Pass& pass, const Machine& machine, const NodeView*, Ac
   return end_machine("M1", machine, "it bears no node and its launch is over", actions);
 }
 
+// In front of the others: it is no node's machine. What its node has to do with it is N4's and N12's.
+bool has_failed(const Pass&, const Machine& machine, const NodeView*, Actions& actions) {
+  if (machine.state != MachineState::failed) return false;
+  const std::string why =
+      machine.failure ? one_line(fmt::format(": {} {}", machine.failure->code, machine.failure->message)) : "";
+  return end_machine("M7", machine, "it has failed" + why, actions);
+}
+
 bool is_a_double(const Pass&, const Machine& machine, const NodeView* node, Actions& actions) {
   if (node == nullptr || node->has(powered_down) || node->has(powering_down) || node->machine == &machine) return false;
   return end_machine("M2", machine, fmt::format("the node keeps {}", node->machine->id), actions);
@@ -78,8 +87,8 @@ bool has_no_such_node(const Pass& pass, const Machine& machine, const NodeView* 
 }
 
 constexpr std::array kMachineRows{
-    MachineRow{"M1", bears_no_node},        MachineRow{"M2", is_a_double},      MachineRow{"M3", is_an_orphan},
-    MachineRow{"M4", outlived_its_suspend}, MachineRow{"M5", has_no_such_node},
+    MachineRow{"M7", has_failed},   MachineRow{"M1", bears_no_node},        MachineRow{"M2", is_a_double},
+    MachineRow{"M3", is_an_orphan}, MachineRow{"M4", outlived_its_suspend}, MachineRow{"M5", has_no_such_node},
 };
 
 }  // namespace

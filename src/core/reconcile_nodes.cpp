@@ -16,6 +16,8 @@ using enum NodeFlag;
 /// How long Slurm may keep an idle, powered-down node marked as not responding before N0 says IDLE again.
 constexpr std::chrono::seconds kDeafTime{600};
 
+constexpr std::string_view kExpired = "burst:MachineExpired its machine reached its maximum run duration";
+
 void set_state(Action& action, StateChange change, std::string reason = {}) {
   action.kind = ActionKind::set_state;
   action.change = change;
@@ -86,12 +88,37 @@ std::string why_gone(const NodeView& node) {
   return node.stopping == nullptr || node.stopping->detail.empty() ? "" : ": " + one_line(node.stopping->detail);
 }
 
+/// What the provider said of a machine that failed, as the node's reason.
+std::string failure_reason(const Machine& machine) {
+  if (!machine.failure) return "burst:MachineFailed its machine failed";
+  const auto& failure = *machine.failure;
+  return one_line(fmt::format("burst:{} {}", failure.code.empty() ? "MachineFailed" : failure.code, failure.message));
+}
+
 // N4
+void give_up_failed_start(const Pass&, const NodeView& node, Action& action) {
+  set_state(action, StateChange::power_down_force, failure_reason(*node.failed));
+}
 void give_up_start(const Pass&, const NodeView& node, Action& action) {
   set_state(action, StateChange::power_down_force,
             node.booting != nullptr || node.stopping != nullptr
                 ? "burst:MachineGone its machine ended before the node registered" + why_gone(node)
                 : "burst:NoMachine no machine was started for the node");
+}
+
+// N18
+bool lost_its_job(const Pass& pass, const NodeView& node) {
+  return lasts(pass, node, kQueuedWithoutJob, 2, std::chrono::seconds(0));
+}
+void leave_the_queue(const Pass&, const NodeView& node, Action& action) {
+  set_state(action, StateChange::power_down_force,
+            fmt::format("burst:JobEnded job {} ended before its machine came", *node.machine->job));
+}
+
+// N19
+void give_up_boot(const Pass&, const NodeView& node, Action& action) {
+  set_state(action, StateChange::power_down_force,
+            fmt::format("burst:BootTimeout machine {} runs and did not register in time", node.machine->id));
 }
 
 // N5
@@ -141,22 +168,26 @@ void end_invalid(const Pass&, const NodeView& node, Action& action) {
 bool does_not_respond(const Pass&, const NodeView& node) {
   return node.is(NodeBase::down) && node.has(not_responding) && !has_power_flag(node) && may_mend(node.node->reason);
 }
-void end_unresponsive(const Pass&, const NodeView& node, Action& action) {
+void end_unresponsive(const Pass& pass, const NodeView& node, Action& action) {
   set_state(action, StateChange::power_down_force,
-            node.machine == nullptr
+            has_expired(pass, node) ? std::string(kExpired)
+            : node.machine == nullptr
                 ? "burst:node_not_responding it has no machine" + why_gone(node)
                 : fmt::format("burst:node_not_responding slurmd does not answer, machine {} runs", node.machine->id));
 }
 
 // N12
 bool lost_its_machine(const Pass& pass, const NodeView& node) {
-  return is_plainly_up(node) && lasts(pass, node, kUpWithoutMachine, 2, pass.policy.timing.missing_grace);
+  if (!is_plainly_up(node) || node.machine != nullptr) return false;
+  const bool is_certain = has_expired(pass, node) || (node.failed != nullptr && !pass.launching);
+  return is_certain || lasts(pass, node, kUpWithoutMachine, 2, pass.policy.timing.missing_grace);
 }
-void power_down_lost(const Pass&, const NodeView& node, Action& action) {
+void power_down_lost(const Pass& pass, const NodeView& node, Action& action) {
+  std::string why = "burst:MachineGone its machine does not exist any more" + why_gone(node);
+  if (node.failed != nullptr) why = failure_reason(*node.failed);
+  if (has_expired(pass, node)) why = kExpired;
   // Someone's own words about the node stay.
-  const bool say_why = may_mend(node.node->reason);
-  set_state(action, StateChange::power_down_force,
-            say_why ? "burst:MachineGone its machine does not exist any more" + why_gone(node) : "");
+  set_state(action, StateChange::power_down_force, may_mend(node.node->reason) ? why : "");
 }
 
 // N13
@@ -183,7 +214,8 @@ void end_stuck(const Pass& pass, const NodeView&, Action& action) {
 // N16
 bool has_powered_down(const Pass& pass, const NodeView& node) {
   return node.is(NodeBase::idle) && node.has(powering_down) && !node.has(drain) && !node.has(fail) &&
-         !node.has(completing) && node.no_machine() && lasts(pass, node, kPoweringDown, 2, std::chrono::seconds(0));
+         !node.has(completing) && node.no_machine() &&
+         lasts(pass, node, kPoweringDown, has_expired(pass, node) ? 1 : 2, std::chrono::seconds(0));
 }
 void resume_early(const Pass&, const NodeView&, Action& action) { set_state(action, StateChange::resume); }
 
@@ -196,8 +228,11 @@ constexpr std::array kNodeRows{
     NodeRow{"N0", is_off_and_deaf, make_idle},
     NodeRow{"N1", is_off_as_it_should, nullptr},
     NodeRow{"N2", boots_elsewhere, update_address, true},
+    NodeRow{"N18", lost_its_job, leave_the_queue},
+    NodeRow{"N19", boots_too_long, give_up_boot},
     NodeRow{"N3", boots_and_waits, comment_on_wait},
     NodeRow{"N3", boots, nullptr},
+    NodeRow{"N4", start_has_failed, give_up_failed_start},
     NodeRow{"N4", start_is_lost, give_up_start},
     NodeRow{"N5", is_down_while_booting, power_down_quietly},
     NodeRow{"N6", may_come_back, make_idle},
@@ -258,6 +293,25 @@ bool lasts(const Pass& pass, const NodeView& node, std::string_view state, int p
 bool start_is_lost(const Pass& pass, const NodeView& node) {
   return is_booting(node) && node.machine == nullptr && !is_left_alone(*node.node) &&
          lasts(pass, node, kStartingWithoutMachine, 2, pass.policy.timing.launch_grace);
+}
+
+bool start_has_failed(const Pass& pass, const NodeView& node) {
+  return is_booting(node) && node.machine == nullptr && node.failed != nullptr && !is_left_alone(*node.node) &&
+         !pass.launching;
+}
+
+bool waits_without_job(const NodeView& node) {
+  return is_booting(node) && node.is(NodeBase::idle) && !node.is_static && node.machine != nullptr &&
+         node.machine->state == MachineState::queued && node.machine->job.has_value();
+}
+
+bool boots_too_long(const Pass& pass, const NodeView& node) {
+  return is_booting(node) && node.machine != nullptr && node.machine->state != MachineState::queued &&
+         node.machine->register_by && pass.now > *node.machine->register_by && !is_left_alone(*node.node);
+}
+
+bool has_expired(const Pass& pass, const NodeView& node) {
+  return node.machine == nullptr && !pass.launching && node.expires != nullptr && *node.expires <= pass.now;
 }
 
 bool registered_with_errors(const Pass&, const NodeView& node) {

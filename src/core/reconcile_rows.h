@@ -15,20 +15,23 @@ inline constexpr std::string_view kUpWithoutMachine = "up without machine";
 inline constexpr std::string_view kCompleting = "completing";
 inline constexpr std::string_view kPoweringDown = "powering down";
 inline constexpr std::string_view kOffNotResponding = "off, not responding";
+inline constexpr std::string_view kQueuedWithoutJob = "queued without job";
 
 /// One node and what is known of it.
 struct NodeView {
   const SlurmNode* node = nullptr;
-  const Machine* machine = nullptr;      ///< the one to keep: queued, starting or running; null: none
-  const Machine* stopping = nullptr;     ///< one that is on its way out
-  const Sighting* before = nullptr;      ///< what the last pass remembered
-  const std::string* booting = nullptr;  ///< the machine with which the last pass saw it POWERING_UP
-  const Sighting* sighting = nullptr;    ///< of this pass
+  const Machine* machine = nullptr;                   ///< the one to keep: queued, starting or running; null: none
+  const Machine* stopping = nullptr;                  ///< one that is on its way out
+  const Machine* failed = nullptr;                    ///< one that the provider has given up on
+  const Sighting* before = nullptr;                   ///< what the last pass remembered
+  const std::string* booting = nullptr;               ///< the machine with which the last pass saw it POWERING_UP
+  const Sighting* sighting = nullptr;                 ///< of this pass
+  const std::chrono::sys_seconds* expires = nullptr;  ///< of the machine that the last pass saw
   bool is_static = false, beyond_max_nodes = false;
 
   bool has(NodeFlag flag) const { return node->state.has(flag); }
   bool is(NodeBase base) const { return node->state.base == base; }
-  bool no_machine() const { return machine == nullptr && stopping == nullptr; }
+  bool no_machine() const { return machine == nullptr && stopping == nullptr && failed == nullptr; }
 };
 
 /// What all rows see.
@@ -74,12 +77,20 @@ bool may_mend(std::string_view reason);
 /// The node has been in its remembered state for so many passes and so long.
 bool lasts(const Pass& pass, const NodeView& node, std::string_view state, int passes, std::chrono::seconds time);
 
+/// The node's last machine has reached its maximum run duration and is gone: no accident of a list.
+bool has_expired(const Pass& pass, const NodeView& node);
+
 /// Rows that are needed before their turn comes.
 bool start_is_lost(const Pass& pass, const NodeView& node);           // N4
+bool start_has_failed(const Pass& pass, const NodeView& node);        // N4, at once
+bool waits_without_job(const NodeView& node);                         // N18, when it lasts
+bool boots_too_long(const Pass& pass, const NodeView& node);          // N19
 bool registered_with_errors(const Pass& pass, const NodeView& node);  // N10
 bool is_closable(const SlurmNode& node);                              // C1
 std::string cool_down_reason(const GroupMemory& memory);
 
+/// What became of queued machines: one that came is a success, one that the provider refused begins a cool-down.
+void follow_queue(Pass& pass, std::span<const NodeView> nodes);
 /// C2, C3, C4: counts starts that failed, begins and ends cool-downs, chooses the probe.
 void follow_boots(Pass& pass, std::span<const NodeView> nodes, Actions& actions);
 void advance_cool_down(Pass& pass, std::span<const NodeView> nodes, Actions& actions);

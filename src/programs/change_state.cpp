@@ -2,13 +2,16 @@
 // The reconciler: compares Slurm with the cloud and mends what differs.
 #include "programs/change_state.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "burst/error.h"
+#include "core/expiry_reservations.h"
 #include "core/group_timeouts.h"
 
 namespace burst {
@@ -76,6 +79,25 @@ bool read_nodes(std::vector<GroupPass>& passes, Suite& suite) {
   }
 }
 
+/// What Slurm reserves for us; read only where a group wants it.
+struct Reservations {
+  bool complete = true;
+  std::optional<std::vector<SlurmReservation>> found;
+};
+
+Reservations read_reservations(std::span<const GroupPass> passes, Suite& suite) {
+  Reservations reservations;
+  if (std::ranges::none_of(passes, [](const GroupPass& pass) { return pass.group->reserve_before_expiry; }))
+    return reservations;
+  try {
+    reservations.found = suite.slurm.reservations(kExpiryPrefix);
+  } catch (const Error& error) {
+    suite.services.log.error(fmt::format("reading reservations from Slurm: {}; none is changed", error.what()));
+    reservations.complete = false;
+  }
+  return reservations;
+}
+
 GroupView make_view(const GroupPass& pass, const LaunchJournal& journal) {
   GroupView view{*pass.group, pass.nodes, *pass.machines, {}};
   for (const auto& machine : *pass.machines) {
@@ -85,13 +107,26 @@ GroupView make_view(const GroupPass& pass, const LaunchJournal& journal) {
   return view;
 }
 
-bool mend_group(GroupPass& pass, bool dry_run, Suite& suite) {
+/// The tables of reconcile.h, and the reservations of a group that wants them.
+Decision decide_group(GroupPass& pass, const Reservations& reservations, const GroupMemory& memory, Suite& suite) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(suite.services.clock.now());
+  const bool reserves = pass.group->reserve_before_expiry && reservations.found;
+  if (reserves) ignore_our_maintenance(pass.nodes, *reservations.found, now);
+  const GroupView view = make_view(pass, suite.journal);
+  Decision decision = decide(view, make_policy(*pass.group, suite), now, memory);
+  if (reserves) {
+    auto planned = plan_expiry_reservations(view, *reservations.found, now);
+    std::ranges::move(planned, std::back_inserter(decision.actions));
+  }
+  return decision;
+}
+
+bool mend_group(GroupPass& pass, const Reservations& reservations, bool dry_run, Suite& suite) {
   bool complete = true;
   const auto fault = fault_of(*pass.group, suite.services.log, [&] {
     const std::string key = pass.group->key();
     const GroupMemory memory = parse_group_memory(suite.state.read_memory(key));
-    const auto now = std::chrono::floor<std::chrono::seconds>(suite.services.clock.now());
-    const Decision decision = decide(make_view(pass, suite.journal), make_policy(*pass.group, suite), now, memory);
+    const Decision decision = decide_group(pass, reservations, memory, suite);
     if (dry_run) {
       for (const auto& action : decision.actions) suite.out << describe_action(action) << "\n";
       return;
@@ -131,19 +166,21 @@ int change_state(bool dry_run, Suite& suite) {
     complete = for_each_group(passes, [&](GroupPass& pass) { return lock_group(pass, suite); });
     std::erase_if(passes, [](const GroupPass& pass) { return !pass.lock; });
   }
+  Reservations reservations;
   bool slurm_read = false;
   bool clouds_read = false;
   run_side_by_side(2, [&](std::size_t i) {
     if (i == 0) {
       slurm_read = read_nodes(passes, suite);
+      if (slurm_read) reservations = read_reservations(passes, suite);
     } else {
       clouds_read = for_each_group(passes, [&](GroupPass& pass) { return list_machines(pass, suite); });
     }
   });
   if (!slurm_read) return kFailed;
-  complete = complete && clouds_read;
+  complete = complete && clouds_read && reservations.complete;
   for (auto& pass : passes) {
-    if (pass.machines && !mend_group(pass, dry_run, suite)) complete = false;
+    if (pass.machines && !mend_group(pass, reservations, dry_run, suite)) complete = false;
   }
   if (!dry_run)
     complete = for_each_group(passes, [&](GroupPass& pass) { return name_machines(pass, suite); }) && complete;

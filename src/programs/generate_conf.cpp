@@ -35,6 +35,21 @@ int check(const GenerateConfOptions& options, const Config& config, const Genera
   return status;
 }
 
+/// The value of SlurmctldParameters for machines that queue; only such a configuration asks which Slurm there is.
+std::string controller_parameters(const GenerateConfOptions& options, const Config& config,
+                                  const GenerateConfWorld& world) {
+  if (wanted_controller_parameters(config, std::nullopt, nullptr).empty()) return "";
+  auto version = options.slurm_version;
+  if (!version) version = installed_slurm_version(config, world.processes);
+  const auto host = world.host_facts();
+  auto value = wanted_controller_parameters(config, version, host.slurm_conf ? &*host.slurm_conf : nullptr);
+  if (!value.empty() && host.slurm_conf && find_option(*host.slurm_conf, "SlurmctldParameters") != nullptr) {
+    world.log.warning(fmt::format(
+        "slurm.conf has a line SlurmctldParameters too, and the last one counts: set it there to {}", value));
+  }
+  return value;
+}
+
 void warn_of_malformed_gres(const Config& config, Log& log) {
   for (const auto* group : config.groups()) {
     std::vector<std::string> malformed;
@@ -67,7 +82,8 @@ std::optional<SlurmVersion> installed_slurm_version(const Config& config, Proces
 int generate_conf(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world) {
   if (options.check) return check(options, config, world);
   warn_of_malformed_gres(config, world.log);
-  const auto slurm_conf = slurm_conf_text(config), gres_conf = gres_conf_text(config);
+  const auto slurm_conf = slurm_conf_text(config, controller_parameters(options, config, world));
+  const auto gres_conf = gres_conf_text(config);
   if (options.to_stdout) {
     world.out << slurm_conf << "# gres.conf\n" << gres_conf;
     finish_output(world.out);

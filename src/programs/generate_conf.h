@@ -20,7 +20,7 @@ struct GenerateConfOptions {
   std::string directory = ".";                ///< where slurm.conf.aws and gres.conf.aws go
   bool to_stdout = false;                     ///< print both instead
   bool check = false;                         ///< print findings instead, write nothing
-  std::optional<SlurmVersion> slurm_version;  ///< else the installed Slurm is asked
+  std::optional<SlurmVersion> slurm_version;  ///< else the installed Slurm is asked, where it matters
 };
 
 /// The parts of the world that it uses; all outlive the call.
@@ -29,7 +29,7 @@ struct GenerateConfWorld {
   Log& log;
   Processes& processes;
   std::ostream& out;
-  std::function<HostFacts()> host_facts;  ///< read_host_facts; called for a check only
+  std::function<HostFacts()> host_facts;  ///< read_host_facts; called for a check, and where groups queue
 };
 
 /// The exit status: 0; 1 when the check refuses something. Throws Error{"FileError"} when a file can't be written.

@@ -31,7 +31,28 @@ struct Work {
 };
 
 /// A machine that is older than ResumeTimeout is what a failed suspend left: its slurmd has booted before this power-up
-/// was asked for, and slurmctld would never accept its registration (docs/decisions/0003).
+/// was asked for, and slurmctld would never accept its registration (docs/decisions/0003). One that is queued has not
+/// booted, however long ago it was asked for; one that was has a time of its own. A failed one never will.
+bool is_leftover(const Machine& machine, std::chrono::sys_seconds now, std::chrono::seconds resume_timeout) {
+  if (machine.state == MachineState::queued) return false;
+  if (machine.state == MachineState::failed) return true;
+  return machine.register_by ? *machine.register_by <= now : machine.created + resume_timeout <= now;
+}
+
+/// Of two machines of a node the one that boots already, else the elder.
+bool is_better(const Machine& a, const Machine& b) {
+  const bool a_waits = a.state == MachineState::queued, b_waits = b.state == MachineState::queued;
+  return a_waits == b_waits ? a.created < b.created : b_waits;
+}
+
+NodeOutcome adopt(const NodeName& node, const Machine& machine) {
+  NodeOutcome outcome{node, Outcome::ready, machine, {}, {}, true};
+  // Whatever address a queued one is promised, nothing answers there yet.
+  if (machine.state == MachineState::queued) outcome.machine.address.clear();
+  if (outcome.machine.address.empty()) outcome.outcome = Outcome::pending;
+  return outcome;
+}
+
 Work divide(std::span<const NodeName> nodes, std::span<const Machine> machines, std::chrono::sys_seconds now,
             std::chrono::seconds resume_timeout) {
   Work work;
@@ -39,24 +60,34 @@ Work divide(std::span<const NodeName> nodes, std::span<const Machine> machines, 
   const std::unordered_set<std::string_view> wanted(nodes.begin(), nodes.end());
   for (const auto& machine : machines) {
     if (!machine.node || !wanted.contains(*machine.node) || machine.state == MachineState::stopping) continue;
-    if (machine.created + resume_timeout <= now) {
+    if (is_leftover(machine, now, resume_timeout)) {
       work.leftovers.push_back(machine);
     } else {
       const Machine*& kept = young[*machine.node];
-      if (kept == nullptr || kept->created > machine.created) kept = &machine;
+      if (kept == nullptr || is_better(machine, *kept)) kept = &machine;
     }
   }
+  // Beside a machine that is adopted it is change_state's to end (M7).
+  std::erase_if(work.leftovers, [&](const Machine& machine) {
+    return machine.state == MachineState::failed && young.contains(*machine.node);
+  });
   for (const auto& node : nodes) {
     const auto machine = young.find(node);
     if (machine == young.end()) {
       work.to_start.push_back(node);
-      continue;
+    } else {
+      work.adopted.push_back(adopt(node, *machine->second));
     }
-    NodeOutcome outcome{node, Outcome::ready, *machine->second, {}, {}, true};
-    if (outcome.machine.address.empty()) outcome.outcome = Outcome::pending;
-    work.adopted.push_back(std::move(outcome));
   }
   return work;
+}
+
+/// ` - CODE: message`, of what is known.
+std::string why_pending(const NodeOutcome& outcome) {
+  std::string why = outcome.code;
+  const std::string& words = outcome.message.empty() ? outcome.machine.detail : outcome.message;
+  if (!words.empty()) why += (why.empty() ? "" : ": ") + one_line(words);
+  return why.empty() ? "" : " - " + why;
 }
 
 /// The resume of one group.
@@ -77,13 +108,14 @@ class GroupResume {
   }
 
   void print_plan() {
-    const auto machines = suite_.provider(*part_.group)->list();
+    const auto provider = suite_.provider(*part_.group);
+    const auto machines = provider->list();
     const Work work = divide(part_.nodes, machines, now(), resume_timeout());
     for (const auto& outcome : work.adopted)
       suite_.out << fmt::format("{}: has machine {}, would adopt it\n", outcome.node, outcome.machine.id);
     for (const auto& machine : work.leftovers)
       suite_.out << fmt::format("{}: would end leftover machine {}\n", *machine.node, machine.id);
-    for (const auto& launch : plan_launches(work.to_start, part_.group->strategy, jobs_)) {
+    for (const auto& launch : plan(work.to_start, provider->launch_needs())) {
       suite_.out << fmt::format("{}: would start {} machine{} for {}{}{}\n", part_.group->key(), launch.nodes.size(),
                                 launch.nodes.size() == 1 ? "" : "s", fold_hostlist(launch.nodes),
                                 launch.job ? fmt::format(", job {}", *launch.job) : "",
@@ -109,9 +141,30 @@ class GroupResume {
   }
   std::chrono::sys_seconds now() const { return std::chrono::floor<std::chrono::seconds>(suite_.services.clock.now()); }
 
+  std::vector<Launch> plan(std::span<const NodeName> nodes, const LaunchNeeds& needs) {
+    auto launches = plan_launches(nodes, part_.group->strategy, jobs_, needs.by_job);
+    const bool has_jobs = std::ranges::any_of(launches, [](const Launch& launch) { return launch.job.has_value(); });
+    if (needs.job_time_limit && has_jobs) add_time_limits(launches);
+    return launches;
+  }
+
+  /// Without them the provider takes the longest time that it may.
+  void add_time_limits(std::span<Launch> launches) {
+    std::map<JobId, std::optional<std::chrono::seconds>> limits;
+    try {
+      for (const auto& job : suite_.slurm.jobs()) limits[job.id] = job.time_limit;
+    } catch (const Error& error) {
+      log_.warning(fmt::format("{}: reading the jobs' time limits: {}", part_.group->key(), error.what()));
+    }
+    for (auto& launch : launches) {
+      if (const auto limit = launch.job ? limits.find(*launch.job) : limits.end(); limit != limits.end())
+        launch.job_time_limit = limit->second;
+    }
+  }
+
   void start_under_lock() {
     const std::string key = part_.group->key();
-    const auto lock = suite_.state.lock_group(key, kLockWait);
+    auto lock = suite_.state.lock_group(key, kLockWait);
     if (!lock) {
       log_.error(
           fmt::format("{}: another program works on this node group since {} s; change_state will mend what is "
@@ -127,11 +180,12 @@ class GroupResume {
     outcomes_.insert(outcomes_.end(), work.adopted.begin(), work.adopted.end());
     if (work.to_start.empty()) return;
 
-    const auto launches = plan_launches(work.to_start, part_.group->strategy, jobs_);
+    const auto launches = plan(work.to_start, provider_->launch_needs());
+    if (provider_->claim(launches)) lock.reset();  // other nodes of the group need not wait for these
     const auto started =
         provider_->start(launches, [this](std::span<const NodeOutcome> ready) { tell_addresses(ready); });
     outcomes_.insert(outcomes_.end(), started.begin(), started.end());
-    remember(started);
+    remember(started, std::move(lock));
   }
 
   /// A node whose leftover can't be ended gets no second machine, and keeps no second one either.
@@ -140,9 +194,15 @@ class GroupResume {
     if (work.leftovers.empty()) return failed;
     for (auto& outcome : provider_->stop_machines(work.leftovers)) {
       if (outcome.outcome == Outcome::ready) {
-        log_.warning(fmt::format("Terminated instance {} {}: it was left by an earlier suspend", outcome.node,
-                                 outcome.machine.id));
+        const bool failed_itself = std::ranges::any_of(work.leftovers, [&](const Machine& machine) {
+          return machine.id == outcome.machine.id && machine.state == MachineState::failed;
+        });
+        log_.warning(fmt::format("Terminated instance {} {}: {}", outcome.node, outcome.machine.id,
+                                 failed_itself ? "it had failed" : "it was left by an earlier suspend"));
       } else {
+        // One that ends later keeps the node's place until then: none can be started beside it.
+        if (outcome.outcome == Outcome::pending) outcome.outcome = Outcome::rejected;
+        if (outcome.code.empty()) outcome.code = "MachineEnding";
         std::erase(work.to_start, outcome.node);
         std::erase_if(work.adopted, [&](const NodeOutcome& adopted) { return adopted.node == outcome.node; });
         if (std::none_of(failed.begin(), failed.end(), [&](const auto& other) { return other.node == outcome.node; }))
@@ -174,7 +234,7 @@ class GroupResume {
 
   /// Capacity and quota are remembered, so that the scheduler is led to other groups for a while. The machines run by
   /// now: a memory that can't be kept is an error line, and no more.
-  void remember(std::span<const NodeOutcome> outcomes) {
+  void remember(std::span<const NodeOutcome> outcomes, std::unique_ptr<StateLock> lock) {
     const auto wanting = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& outcome) {
       return outcome.outcome == Outcome::no_capacity || outcome.outcome == Outcome::over_quota;
     });
@@ -183,6 +243,8 @@ class GroupResume {
     exhausted_ = wanting != outcomes.end();
     const std::string key = part_.group->key();
     try {
+      if (!lock) lock = suite_.state.lock_group(key, kLockWait);
+      if (!lock) throw Error("Busy", "the launch's end could not be remembered");
       const GroupMemory before = parse_group_memory(suite_.state.read_memory(key));
       memory_ = before;
       if (exhausted_) {
@@ -213,8 +275,7 @@ class GroupResume {
     std::size_t failed = 0;
     for (const auto& outcome : outcomes) {
       if (outcome.outcome == Outcome::pending) {
-        log_.info(fmt::format("Node {} {} is pending - {}: {}", outcome.node, outcome.machine.id, outcome.code,
-                              outcome.message));
+        log_.info(fmt::format("Node {} {} is pending{}", outcome.node, outcome.machine.id, why_pending(outcome)));
       } else if (outcome.outcome != Outcome::ready) {
         ++failed;
       }

@@ -25,6 +25,11 @@ bool report(const NodeOutcome& outcome, Log& log) {
     }
     return true;
   }
+  if (outcome.outcome == Outcome::pending) {
+    log.info(fmt::format("Instance {} {} ends as soon as it can{}{}", outcome.node, outcome.machine.id,
+                         outcome.message.empty() ? "" : ": ", outcome.message));
+    return true;
+  }
   log.error(fmt::format("Failed to terminate instance {} {} - {}: {}", outcome.node, outcome.machine.id, outcome.code,
                         outcome.message));
   return false;

@@ -5,12 +5,15 @@
 #include "burst/provider.h"
 #include "providers/ec2/ec2_family.h"
 #include "providers/ec2/ec2_settings.h"
+#include "providers/gce/gce_family.h"
+#include "providers/gce/gce_settings.h"
 
 namespace burst {
 
 std::span<const ProviderEntry> provider_registry() {
   static const std::array kProviders{
       ProviderEntry{ec2::settings_keys(), &ec2::make_family},
+      ProviderEntry{gce::settings_keys(), &gce::make_family},
   };
   return kProviders;
 }

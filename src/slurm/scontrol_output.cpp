@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "burst/error.h"
 #include "burst/hostlist.h"
 
@@ -175,7 +177,7 @@ std::vector<SlurmJob> parse_jobs(std::string_view output) {
   for (std::size_t end = output.find('\x1e'); end != kNone; end = output.find('\x1e')) {
     std::string_view record = without_blanks(output.substr(0, end));
     output = output.substr(end + 1);
-    std::array<std::string_view, 3> fields;
+    std::array<std::string_view, 4> fields;
     bool complete = true;
     for (auto& field : fields) {
       const std::size_t separator = record.find('\x1f');
@@ -188,6 +190,7 @@ std::vector<SlurmJob> parse_jobs(std::string_view output) {
     const char* const id_end = fields[0].data() + fields[0].size();
     if (!complete || std::from_chars(fields[0].data(), id_end, job.id).ptr != id_end || job.id == 0) continue;
     job.state = fields[1];
+    job.time_limit = parse_time_limit(fields[3]);
     job.comment = value_of(record);
     try {
       if (fields[2] != "(null)") job.nodes = expand_hostlist(fields[2]);
@@ -197,6 +200,71 @@ std::vector<SlurmJob> parse_jobs(std::string_view output) {
     jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+std::vector<SlurmReservation> parse_reservations(std::string_view output) {
+  std::vector<SlurmReservation> reservations;
+  while (!output.empty()) {
+    std::string_view line = next_line(output);
+    if (!line.starts_with("ReservationName=")) continue;
+    SlurmReservation reservation;
+    std::string_view nodes;
+    std::optional<std::chrono::sys_seconds> start, end;
+    while (!line.empty()) {
+      const std::size_t blank = line.find(' ');
+      const std::string_view token = line.substr(0, blank);
+      line = blank == kNone ? std::string_view() : line.substr(blank + 1);
+      const auto value = [&](std::string_view key) { return token.substr(key.size()); };
+      if (token.starts_with("ReservationName=")) reservation.name = value("ReservationName=");
+      if (token.starts_with("StartTime=")) start = parse_slurm_time(value("StartTime="));
+      if (token.starts_with("EndTime=")) end = parse_slurm_time(value("EndTime="));
+      if (token.starts_with("Nodes=")) nodes = value("Nodes=");
+      if (token.starts_with("NodeCnt=")) break;  // what follows may be someone's free text
+    }
+    if (!start || !end) continue;
+    reservation.start = *start;
+    reservation.end = *end;
+    try {
+      if (nodes != "(null)") reservation.nodes = expand_hostlist(nodes);
+    } catch (const Error&) {
+      continue;
+    }
+    reservations.push_back(std::move(reservation));
+  }
+  return reservations;
+}
+
+std::optional<std::chrono::seconds> parse_time_limit(std::string_view text) {
+  long days = 0;
+  if (const std::size_t dash = text.find('-'); dash != kNone) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + dash, days);
+    if (error != std::errc() || end != text.data() + dash || days < 0 || days > 1'000'000) return std::nullopt;
+    text.remove_prefix(dash + 1);
+  }
+  long seconds = 0;
+  for (int parts = 1;; ++parts) {
+    const std::size_t colon = text.find(':');
+    const std::string_view part = text.substr(0, colon);
+    long number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error != std::errc() || end != part.data() + part.size() || number < 0 || number > 1'000'000)
+      return std::nullopt;
+    seconds = seconds * 60 + number;
+    if (colon == kNone)
+      return parts == 2 || parts == 3 ? std::optional(days * std::chrono::hours(24) + std::chrono::seconds(seconds))
+                                      : std::nullopt;
+    if (parts == 3) return std::nullopt;
+    text.remove_prefix(colon + 1);
+  }
+}
+
+std::string to_slurm_time(std::chrono::sys_seconds time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss clock{time - day};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count());
 }
 
 std::optional<std::chrono::sys_seconds> parse_slurm_time(std::string_view text) {

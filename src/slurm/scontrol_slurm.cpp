@@ -148,8 +148,12 @@ std::vector<SlurmJob> ScontrolSlurm::jobs() {
 
 void ScontrolSlurm::update(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"scontrol", "update"});
-  const auto result = run(arguments);
-  if (result.timed_out || result.status != 0) fail(arguments, result);
+  must_run(arguments);
+}
+
+void ScontrolSlurm::must_run(const std::vector<std::string>& argv) {
+  const auto result = run(argv);
+  if (result.timed_out || result.status != 0) fail(argv, result);
 }
 
 void ScontrolSlurm::set_addresses(std::span<const NodeAddress> addresses) {
@@ -217,6 +221,30 @@ void ScontrolSlurm::set_state(std::span<const NodeName> nodes, StateChange chang
 
 void ScontrolSlurm::set_job_comment(JobId job, std::string_view comment) {
   update({fmt::format("JobId={}", job), "Comment=" + one_line(comment, kReasonLimit)});
+}
+
+std::vector<SlurmReservation> ScontrolSlurm::reservations(std::string_view prefix) {
+  const std::vector<std::string> argv{"scontrol", "-o", "show", "reservations"};
+  const auto result = run(argv);
+  if (result.timed_out || result.status != 0) fail(argv, result);
+  auto all = parse_reservations(result.output);
+  std::erase_if(all, [&](const SlurmReservation& reservation) { return !reservation.name.starts_with(prefix); });
+  return all;
+}
+
+void ScontrolSlurm::create_reservation(const SlurmReservation& reservation) {
+  const auto minutes = std::chrono::ceil<std::chrono::minutes>(reservation.end - reservation.start);
+  // A reservation needs a user or an account; root needs none to run where it likes.
+  must_run({"scontrol", "create", "reservation", "ReservationName=" + reservation.name,
+            "StartTime=" + to_slurm_time(reservation.start), fmt::format("Duration={}", minutes.count()),
+            "Nodes=" + fold_hostlist(sorted(reservation.nodes)), "Users=root", "Flags=MAINT,IGNORE_JOBS"});
+}
+
+void ScontrolSlurm::delete_reservation(const std::string& name) {
+  const std::vector<std::string> argv{"scontrol", "delete", "ReservationName=" + name};
+  const auto result = run(argv);
+  const bool gone = (result.errors + result.output).find("Requested reservation is invalid") != std::string::npos;
+  if (result.timed_out || (result.status != 0 && !gone)) fail(argv, result);
 }
 
 SlurmVersion ScontrolSlurm::version() {

@@ -30,6 +30,9 @@ class ScontrolSlurm : public Slurm {
   void set_addresses(std::span<const NodeAddress> addresses) override;
   void set_state(std::span<const NodeName> nodes, StateChange change, std::string_view reason) override;
   void set_job_comment(JobId job, std::string_view comment) override;
+  std::vector<SlurmReservation> reservations(std::string_view prefix) override;
+  void create_reservation(const SlurmReservation& reservation) override;
+  void delete_reservation(const std::string& name) override;
   /// `scontrol -V`, asked once and only when someone needs it.
   SlurmVersion version() override;
 
@@ -39,6 +42,7 @@ class ScontrolSlurm : public Slurm {
  private:
   ProcessResult run(std::vector<std::string> argv);
   void update(std::vector<std::string> arguments);
+  void must_run(const std::vector<std::string>& argv);
   void update_nodes(const std::vector<NodeName>& nodes, const std::string& state, const std::string& reason);
   std::vector<SlurmNode> show(const std::string& hostlist);
 

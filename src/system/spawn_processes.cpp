@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child programs by posix_spawn: three pipes, one poll loop, SIGKILL for the whole process group at the time limit.
+// Child programs by posix_spawn: two pipes and a file in memory, one poll loop, SIGKILL for the whole process group at
+// the time limit.
 #include "system/spawn_processes.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,13 +59,34 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-pid_t spawn(const ProcessRequest& request, const Pipe& in, const Pipe& out, const Pipe& err) {
+/// A file in memory for what a program prints: a pipe would wake us for every 4 KiB, which takes longer than the
+/// reading.
+Descriptor make_output() {
+  Descriptor file(memfd_create("output", MFD_CLOEXEC));
+  if (!file) throw Error("ProcessError", fmt::format("memfd_create: {}", std::strerror(errno)));
+  return file;
+}
+
+/// What a program that has ended has printed.
+std::string read_output(const Descriptor& file) {
+  const off_t size = lseek(file.get(), 0, SEEK_END);
+  std::string text(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t got = pread(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw Error("ProcessError", "a program's output can't be read");
+    done += static_cast<std::size_t>(got);
+  }
+  return text;
+}
+
+pid_t spawn(const ProcessRequest& request, const Pipe& in, const Descriptor& out, const Pipe& err) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&actions, in.read_end.get(), 0);
-  posix_spawn_file_actions_adddup2(&actions, out.write_end.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, out.get(), 1);
   posix_spawn_file_actions_adddup2(&actions, err.write_end.get(), 2);
   sigset_t none;
   sigset_t defaults;
@@ -123,20 +146,18 @@ bool ends_before(pid_t child, std::chrono::steady_clock::time_point end) {
 }
 
 /// False when the time was up before the program had closed its output.
-bool exchange(Pipe& in, Pipe& out, Pipe& err, const ProcessRequest& request, ProcessResult& result,
+bool exchange(Pipe& in, Pipe& err, const ProcessRequest& request, ProcessResult& result,
               std::chrono::steady_clock::time_point end) {
   std::string_view input = request.input;
   if (input.empty()) in.write_end.reset();
   fcntl(in.write_end.get(), F_SETFL, O_NONBLOCK);
-  while (out.read_end || err.read_end || in.write_end) {
+  while (err.read_end || in.write_end) {
     const int left = milliseconds_until(end);
     if (left == 0) return false;
-    std::array<pollfd, 3> polled{
-        {{in.write_end.get(), POLLOUT, 0}, {out.read_end.get(), POLLIN, 0}, {err.read_end.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> polled{{{in.write_end.get(), POLLOUT, 0}, {err.read_end.get(), POLLIN, 0}}};
     if (poll(polled.data(), polled.size(), left) < 0) continue;
     if (polled[0].revents != 0) write_some(in.write_end, input);
-    if (polled[1].revents != 0) read_some(out.read_end, result.output);
-    if (polled[2].revents != 0) read_some(err.read_end, result.errors);
+    if (polled[1].revents != 0) read_some(err.read_end, result.errors);
   }
   return true;
 }
@@ -145,20 +166,20 @@ bool exchange(Pipe& in, Pipe& out, Pipe& err, const ProcessRequest& request, Pro
 
 ProcessResult SpawnProcesses::run(const ProcessRequest& request) {
   Pipe in = make_pipe();
-  Pipe out = make_pipe();
+  const Descriptor out = make_output();
   Pipe err = make_pipe();
   const pid_t child = spawn(request, in, out, err);
   in.read_end.reset();
-  out.write_end.reset();
   err.write_end.reset();
 
   ProcessResult result;
   const auto end = std::chrono::steady_clock::now() + request.timeout;
-  result.timed_out = !exchange(in, out, err, request, result, end) || !ends_before(child, end);
+  result.timed_out = !exchange(in, err, request, result, end) || !ends_before(child, end);
   if (result.timed_out) kill(-child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  result.output = read_output(out);
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }

@@ -40,12 +40,6 @@ std::string executable_dir() {
   return full.substr(0, full.find_last_of('/'));
 }
 
-std::vector<ProviderKeys> provider_keys() {
-  std::vector<ProviderKeys> keys;
-  for (const auto& entry : provider_registry()) keys.push_back(entry.keys);
-  return keys;
-}
-
 std::string read_resume_file(const Environment& environment, const Files& files) {
   const auto path = environment.get("SLURM_RESUME_FILE");
   if (!path || path->empty()) return "";
@@ -57,6 +51,12 @@ std::string read_resume_file(const Environment& environment, const Files& files)
 }
 
 }  // namespace
+
+std::vector<ProviderKeys> provider_keys() {
+  std::vector<ProviderKeys> keys;
+  for (const auto& entry : provider_registry()) keys.push_back(entry.keys);
+  return keys;
+}
 
 struct World::Parts {
   std::string program;
@@ -192,6 +192,16 @@ int run_tool(const std::string& program, const std::string& config_option, const
     return body(*world);
   } catch (const std::exception& error) {
     world->log().critical(error.what());
+    return kFailed;
+  }
+}
+
+int run_tool(const std::string& program, const std::function<int(Files&)>& body) {
+  try {
+    DiskFiles files;
+    return body(files);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
     return kFailed;
   }
 }

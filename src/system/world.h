@@ -44,7 +44,13 @@ class World {
   std::unique_ptr<Parts> parts_;
 };
 
+/// What the providers of this build know of their node groups' keys.
+std::vector<ProviderKeys> provider_keys();
+
 /// Runs a program's body: the one catch for errors, which prints and logs them. Returns the exit status.
 int run_tool(const std::string& program, const std::string& config_option, const std::function<int(World&)>& body);
+
+/// The same for what needs no configuration, and so has no log: errors are printed only.
+int run_tool(const std::string& program, const std::function<int(Files&)>& body);
 
 }  // namespace burst

@@ -57,7 +57,7 @@ class FlexStart(GceBlackboxTest):
                          {key: value for key, value in flex_group().items() if key != "FlexStartMaxDuration"})
                 self.assertEqual(self.resume_jobs({7: "gce-h200-0"}).status, 0)
                 request = self.cloud.migs()[0]["requests"][0]
-                self.assertEqual(int(request["requestedRunDuration"]["seconds"]), seconds)
+                self.assertEqual(int(request["run_seconds"]), seconds)
         for text in ("604801s", "29s"):
             with self.subTest(text):
                 self.cloud.control("reset", {})

@@ -251,5 +251,55 @@ TEST(CheckConf, WarnsOfOptionsThatSlurmDoesNotKnow) {
   EXPECT_THAT(found(with_node_option("realmemory", "1")), IsEmpty());
 }
 
+/// The good configuration with machines that wait in a queue.
+Config queueing() {
+  auto config = good_config();
+  config.partitions[0].groups[0].partition_needs = {{"ResumeTimeout", "65533"}};
+  return config;
+}
+
+TEST(CheckConf, FindsNothingWrongWithMachinesThatQueue) { EXPECT_THAT(found(queueing()), IsEmpty()); }
+
+TEST(CheckConf, WarnsOfAResumeTimeoutThatEndsTheQueueing) {
+  auto config = queueing();
+  set(config.partitions[0].options, "ResumeTimeout", "600");
+  EXPECT_THAT(found(config),
+              testing::ElementsAre("warning: W17 partition aws: ResumeTimeout=600: machines of aws-node wait in the "
+                                   "provider's queue, and Slurm gives up on them after that time; without it 65533 is "
+                                   "written"));
+  set(config.partitions[0].options, "ResumeTimeout", "INFINITE");
+  EXPECT_THAT(found(config, kNew), Not(Contains(HasSubstr("W17"))));
+}
+
+TEST(CheckConf, WarnsOfMachinesWithAndWithoutAQueueInOnePartition) {
+  auto config = queueing();
+  config.partitions[0].groups.push_back(good_config().partitions[0].groups[0]);
+  config.partitions[0].groups[1].name = "other";
+  EXPECT_THAT(found(config), testing::ElementsAre("warning: W18 partition aws: the long ResumeTimeout that aws-node "
+                                                  "needs holds for aws-other too: give them partitions of their own"));
+}
+
+TEST(CheckConf, WarnsOfASuspendTimeoutShorterThanMachinesTakeToEnd) {
+  auto config = with("SuspendTimeout", "60");
+  EXPECT_THAT(found(config), IsEmpty());
+  config.partitions[0].groups[0].termination_time = std::chrono::seconds(120);
+  EXPECT_THAT(found(config), testing::ElementsAre(
+                                 "warning: W19 partition aws: SuspendTimeout=60: ending a machine of aws-node can take "
+                                 "120 s, and as long its node can't have a new one"));
+  set(config.partitions[0].options, "SuspendTimeout", "120");
+  EXPECT_THAT(found(config), IsEmpty());
+}
+
+TEST(CheckConf, WarnsOfAddressesThatOldSlurmDoesNotLearn) {
+  HostFacts host;
+  host.slurm_conf = SlurmOptions{{"ReturnToService", "2"}, {"SlurmctldParameters", "power_save_min_interval=5"}};
+  EXPECT_THAT(found(queueing(), kDebian, host),
+              testing::ElementsAre("warning: W20 slurm.conf: SlurmctldParameters lacks cloud_reg_addrs, by which Slurm "
+                                   "up to 23.02 learns the addresses of machines that queue; expected "
+                                   "power_save_min_interval=5,cloud_reg_addrs"));
+  EXPECT_THAT(found(queueing(), kNew, host), Not(Contains(HasSubstr("W20"))));
+  EXPECT_THAT(found(good_config(), kDebian, host), IsEmpty());
+}
+
 }  // namespace
 }  // namespace burst

@@ -27,7 +27,11 @@ std::vector<ConfigProblem> check_demo(const Json& group) {
   return {};
 }
 
-const std::vector<ProviderKeys> kProviders{{"aws", {"Region", "SubnetIds"}, nullptr}, {"demo", {"Zone"}, check_demo}};
+SlurmOptions demo_needs(const Json& group) { return {{"ResumeTimeout", group.value("Zone", "")}}; }
+
+const std::vector<ProviderKeys> kProviders{{"aws", {"Region", "SubnetIds"}, nullptr},
+                                           {"demo", {"Zone"}, check_demo, demo_needs, false, std::chrono::seconds(9)},
+                                           {"dns", {}, nullptr, nullptr, true}};
 
 const char* const kGoodConfig = R"({
   "SlurmBinPath": "/slurm/bin",
@@ -305,7 +309,7 @@ TEST(LoadConfig, ChecksAGroupByItsProvidersOwnKeys) {
 
 TEST(LoadConfig, NamesTheKnownProvidersWhenItKnowsNoneOfThatName) {
   EXPECT_THAT(with_group_key("Provider", "azure").errors,
-              ElementsAre(HasSubstr("/Provider: expected one of \"aws\", \"demo\", found \"azure\"")));
+              ElementsAre(HasSubstr("/Provider: expected one of \"aws\", \"demo\", \"dns\", found \"azure\"")));
   EXPECT_THAT(with_group_key("Provider", 1).errors, ElementsAre(HasSubstr("/Provider: expected a string, found 1")));
 }
 
@@ -388,6 +392,69 @@ TEST(LoadConfig, LoadsAThousandGroupsQuickly) {
   EXPECT_THAT(loaded.errors, IsEmpty());
   RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
   EXPECT_LT(took, std::chrono::seconds(1));  // a few milliseconds; the bound is for sanitizers and busy machines
+}
+
+/// The good partitions.json with this merged into its node group.
+Loaded with_group(const Json& patch, const char* partition = "aws") {
+  auto document = Json::parse(kGoodPartitions);
+  document["Partitions"][0]["PartitionName"] = partition;
+  document["Partitions"][0]["NodeGroups"][0].merge_patch(patch);
+  return Loaded(kGoodConfig, document.dump());
+}
+
+TEST(LoadConfig, AProvidersRowSaysWhatAPartitionNeedsAndHowLongMachinesEnd) {
+  const auto loaded = with_group({{"Provider", "demo"}, {"Region", nullptr}, {"Zone", "77"}});
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  const auto& group = loaded.config.partitions[0].groups[0];
+  EXPECT_THAT(group.partition_needs, ElementsAre(Pair("ResumeTimeout", "77")));
+  EXPECT_EQ(group.termination_time.count(), 9);
+  EXPECT_THAT(Loaded().config.partitions[0].groups[0].partition_needs, IsEmpty());
+}
+
+TEST(LoadConfig, NeedsAreNotAskedOfABrokenGroup) {
+  const auto loaded = with_group({{"Provider", "demo"}, {"Region", nullptr}, {"Zone", 1}});
+  EXPECT_EQ(loaded.errors.size(), 1U);
+  EXPECT_THAT(loaded.config.partitions[0].groups[0].partition_needs, IsEmpty());
+}
+
+TEST(LoadConfig, ExpiryReservationIsTrueOrFalse) {
+  EXPECT_FALSE(Loaded().config.partitions[0].groups[0].reserve_before_expiry);
+  EXPECT_TRUE(with_group({{"ExpiryReservation", true}}).config.partitions[0].groups[0].reserve_before_expiry);
+  EXPECT_THAT(with_group({{"ExpiryReservation", "true"}}).errors,
+              ElementsAre(HasSubstr("/ExpiryReservation: expected true or false, found \"true\"")));
+}
+
+TEST(LoadConfig, MachinesCalledAsTheirNodesNeedDnsLabels) {
+  const Json dns{{"Provider", "dns"}, {"Region", nullptr}};
+  const auto named = [&](const std::string& name, const char* partition) {
+    auto patch = dns;
+    patch["NodeGroupName"] = name;
+    return with_group(patch, partition).errors;
+  };
+  EXPECT_THAT(named("a3u", "gpu2"), IsEmpty());
+  EXPECT_THAT(
+      named("A3u", "gpu"),
+      ElementsAre("reading \"/e/partitions.json\": /Partitions/0/NodeGroups/0/NodeGroupName: machines of dns are "
+                  "called as their nodes: \"gpu-A3u-9\" has to be a DNS label (RFC 1035): lower case letters, "
+                  "digits and '-', a letter first, at most 63 characters"));
+  EXPECT_THAT(named("a3u", "Gpu"), ElementsAre(HasSubstr("\"Gpu-a3u-9\" has to be a DNS label")));
+  EXPECT_THAT(named("a3u", "2gpu"), ElementsAre(HasSubstr("\"2gpu-a3u-9\" has to be a DNS label")));
+  EXPECT_THAT(named(std::string(57, 'g'), "gpu"), IsEmpty());  // 3 + 1 + 57 + 1 + 1
+  EXPECT_THAT(named(std::string(58, 'g'), "gpu"), ElementsAre(HasSubstr("has to be a DNS label")));
+  EXPECT_THAT(with_group({{"NodeGroupName", "A3u"}}, "2Gpu").errors, IsEmpty());
+}
+
+TEST(LoadConfig, ItsLongestNodeNameDecidesAboutAGroup) {
+  Json patch{{"Provider", "dns"}, {"Region", nullptr}, {"NodeGroupName", std::string(57, 'g')}, {"MaxNodes", 10}};
+  EXPECT_THAT(with_group(patch, "gpu").errors, IsEmpty());
+  patch["MaxNodes"] = 11;
+  EXPECT_THAT(with_group(patch, "gpu").errors, ElementsAre(HasSubstr("-10\" has to be a DNS label")));
+}
+
+TEST(LoadConfig, NodesOfOtherPartitionsAreNodesToo) {
+  const char* const text = R"({"Partitions": [{"PartitionName": "b", "NodeGroups": [],
+                                               "PartitionOptions": {"Nodes": "aws-node-0"}}]})";
+  EXPECT_THAT(Loaded(kGoodConfig, text).warnings, IsEmpty());
 }
 
 }  // namespace

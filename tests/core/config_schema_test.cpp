@@ -51,9 +51,10 @@ std::vector<ConfigProblem> problems_of(const std::string& config, const std::str
 }
 
 TEST(ConfigExamples, LoadWithoutErrorsAndWarnings) {
-  const auto problems =
-      problems_of(file_text(kSource + "/config/config.json"), file_text(kSource + "/config/partitions.json"));
-  for (const auto& problem : problems) ADD_FAILURE() << problem.message;
+  for (const char* partitions : {"/config/partitions.json", "/config/partitions-gce.json"}) {
+    const auto problems = problems_of(file_text(kSource + "/config/config.json"), file_text(kSource + partitions));
+    for (const auto& problem : problems) ADD_FAILURE() << partitions << ": " << problem.message;
+  }
 }
 
 struct Case {
@@ -196,6 +197,54 @@ void add_partitions_cases(Cases& cases) {
   cases.set(true, "/Partitions", "[]", true);
 }
 
+/// Groups of gce: `patch` is merged into a good one.
+void add_gce_cases(Cases& cases) {
+  const auto add = [&cases](const char* patch, bool good) {
+    auto group = Json::parse(R"({"NodeGroupName": "c2", "MaxNodes": 4, "Provider": "gce", "Project": "my-project",
+                                 "Region": "us-central1", "InstanceTemplate": "t", "SlurmSpecifications": {}})");
+    group.merge_patch(Json::parse(patch));
+    cases.set(true, "/Partitions/0/NodeGroups/0", group.dump().c_str(), good);
+  };
+  for (const char* good :
+       {"{}", R"({"Zones": ["us-central1-a"]})", R"({"ProvisioningModel": "SPOT"})",
+        R"({"ProvisioningModel": "RESERVATION_BOUND", "Reservation": "r"})",
+        R"({"Reservation": "r", "Placement": "p"})",
+        R"({"ProvisioningModel": "FLEX_START", "FlexStartMaxDuration": "604800s", "BootTimeout": 60})",
+        R"({"ProvisioningModel": "FLEX_START", "FlexStartMaxDuration": 30, "FlexStartUseJobDuration": true})",
+        R"({"Labels": {"a_b-1": ""}, "CredentialsFile": "/k", "ImpersonateServiceAccount": "a@b.c"})",
+        R"({"ExpiryReservation": true, "InstanceProperties": {"labels": {}}})"}) {
+    add(good, true);
+  }
+  for (const char* bad : {R"({"Project": null})",
+                          R"({"Project": "p"})",
+                          R"({"Region": null})",
+                          R"({"Region": "europe"})",
+                          R"({"InstanceTemplate": null})",
+                          R"({"InstanceTemplate": ""})",
+                          R"({"NodeGroupName": "C2"})",
+                          R"({"Zones": "us-central1-a"})",
+                          R"({"Zones": ["us-central1-a", "us-central1-a"]})",
+                          R"({"ProvisioningModel": "spot"})",
+                          R"({"ProvisioningModel": "RESERVATION_BOUND"})",
+                          R"({"ProvisioningModel": "FLEX_START", "Reservation": "r"})",
+                          R"({"FlexStartMaxDuration": 29})",
+                          R"({"FlexStartMaxDuration": "604800"})",
+                          R"({"FlexStartMaxDuration": 604801})",
+                          R"({"FlexStartUseJobDuration": 1})",
+                          R"({"BootTimeout": 59})",
+                          R"({"BootTimeout": "1800"})",
+                          R"({"InstanceProperties": []})",
+                          R"({"Labels": {"A": "b"}})",
+                          R"({"Labels": {"a": "B"}})",
+                          R"({"Labels": {"burst-group": "b"}})",
+                          R"({"CredentialsFile": "k"})",
+                          R"({"Placement": 1})",
+                          R"({"ImpersonateServiceAccount": "a"})",
+                          R"({"ExpiryReservation": 1})"}) {
+    add(bad, false);
+  }
+}
+
 /// What the schemas say of the documents, by an implementation of JSON Schema that others wrote.
 std::vector<std::string> schema_verdicts(const std::vector<Case>& cases) {
   const auto input = testing::TempDir() + "schema_check_" +
@@ -223,11 +272,13 @@ TEST(ConfigSchema, AgreesWithTheLoader) {
   Cases cases;
   add_config_cases(cases);
   add_partitions_cases(cases);
+  add_gce_cases(cases);
   for (const char* name : {"two-groups", "three-groups", "two-partitions", "gpu"}) {
     const auto folder = kSource + "/tests/data/python-plugin/" + name;
     cases.all.push_back({false, file_json(folder + "/config.json"), true});
     cases.all.push_back({true, file_json(folder + "/partitions.json"), true});
   }
+  cases.all.push_back({true, file_json(kSource + "/config/partitions-gce.json"), true});
   const auto verdicts = schema_verdicts(cases.all);
   ASSERT_EQ(verdicts.size(), cases.all.size()) << "python3-jsonschema is needed";
   const auto config = file_text(kSource + "/config/config.json");

@@ -22,6 +22,7 @@ TEST(GroupMemory, SurvivesItsText) {
   memory.invalid_registrations = 2;
   memory.booting = {{"p-g-1", "i-1"}};
   memory.sightings = {{"p-g-2", {"powering down", kNow, 4}}};
+  memory.expires = {{"p-g-3", kNow + seconds(7)}};
   memory.machines_since = {{"i-9", kNow}};
   const auto text = to_json(memory);
   auto read = parse_group_memory(text);
@@ -43,7 +44,7 @@ TEST(GroupMemory, IsEmptyWhenItsTextIsDamaged) {
   }
   for (const auto* bad :
        {"[]", "3", "null", "{\"cool_down\":3}", "{\"cool_down\":{}}", "{\"booting\":[1]}", "{\"sightings\":{\"n\":{}}}",
-        "{\"last_length\":\"x\"}", "{\"machines_since\":{\"i\":\"x\"}}", "\xff\xfe"}) {
+        "{\"last_length\":\"x\"}", "{\"machines_since\":{\"i\":\"x\"}}", "{\"expires\":{\"n\":\"x\"}}", "\xff\xfe"}) {
     EXPECT_EQ(parse_group_memory(bad), GroupMemory()) << bad;
   }
 }

@@ -10,10 +10,17 @@ using std::chrono::seconds;
 
 class GroupTimeoutsTest : public testing::Test {
  protected:
+  SlurmOptions needs;
+
   GroupTimeouts of(SlurmOptions options) {
     Config config;
     config.partitions.push_back({"other", {}, {{"ResumeTimeout", "7"}}});
+    NodeGroup modest;
+    modest.partition_needs = {};
+    NodeGroup needy;
+    needy.partition_needs = needs;
     config.partitions.push_back({"aws", {}, std::move(options)});
+    if (!needs.empty()) config.partitions.back().groups = {modest, needy, NodeGroup()};
     NodeGroup group;
     group.partition = "aws";
     SlurmConf slurm_conf;
@@ -35,6 +42,15 @@ TEST_F(GroupTimeoutsTest, AreThePartitionsWhereItHasThem) {
 
 TEST_F(GroupTimeoutsTest, ADayIsAsGoodAsForEver) {
   EXPECT_EQ(of({{"ResumeTimeout", "INFINITE"}}).resume, seconds{86400});
+}
+
+TEST_F(GroupTimeoutsTest, AreWhatAGroupOfThePartitionNeedsWhereThePartitionSaysNothing) {
+  needs = {{"ResumeTimeout", "65533"}};
+  EXPECT_EQ(of({}).resume, seconds{65533});
+  EXPECT_EQ(of({}).suspend, seconds{30});
+  EXPECT_EQ(of({{"ResumeTimeout", "900"}}).resume, seconds{900}) << "PartitionOptions win";
+  needs = {{"ResumeTimeout", "INFINITE"}};
+  EXPECT_EQ(of({}).resume, seconds{86400});
 }
 
 TEST_F(GroupTimeoutsTest, WhatIsNoNumberIsSlurmConfs) {

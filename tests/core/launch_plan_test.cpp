@@ -96,13 +96,46 @@ TEST(LaunchPlan, TakesAJobWithOneNodeHereAsASingleNodeJob) {
   EXPECT_FALSE(launches[0].all_or_nothing);
 }
 
+TEST(LaunchPlan, NamesTheJobOfALaunchThatHasButOne) {
+  EXPECT_EQ(plan({"a", "b"}, {job(1, {"a"}), job(2, {"a", "b", "c"})}, LaunchStrategy::best_effort).at(0).job, 2U);
+  EXPECT_EQ(plan({"a"}, {job(4, {"a"})}).at(0).job, 4U);
+  EXPECT_FALSE(plan({"a", "b"}, {job(4, {"a"})}).at(0).job);
+}
+
+TEST(LaunchPlan, ByJobGivesEachJobItsLaunchWhateverTheStrategy) {
+  const std::vector<NodeName> nodes{"a", "b", "c", "d", "e"};
+  const std::optional jobs{std::vector{job(8, {"e"}), job(9, {"b", "c", "e"}), job(10, {"e"})}};
+  for (const auto strategy : {LaunchStrategy::best_effort, LaunchStrategy::all_or_nothing}) {
+    const auto launches = plan_launches(nodes, strategy, jobs, true);
+    ASSERT_THAT(launches, SizeIs(3));
+    EXPECT_EQ(launches[0].job, 8U);
+    EXPECT_THAT(launches[0].nodes, ElementsAre("e")) << "shared: it goes with the first";
+    EXPECT_FALSE(launches[0].all_or_nothing);
+    EXPECT_EQ(launches[1].job, 9U);
+    EXPECT_THAT(launches[1].nodes, ElementsAre("b", "c"));
+    EXPECT_EQ(launches[1].all_or_nothing, strategy == LaunchStrategy::all_or_nothing);
+    EXPECT_FALSE(launches[2].job) << "asked for by hand";
+    EXPECT_THAT(launches[2].nodes, ElementsAre("a", "d"));
+  }
+}
+
+TEST(LaunchPlan, ByJobWithoutTheJobsIsOneLaunch) {
+  const std::vector<NodeName> nodes{"a", "b"};
+  const auto launches = plan_launches(nodes, LaunchStrategy::best_effort, std::nullopt, true);
+  ASSERT_THAT(launches, SizeIs(1));
+  EXPECT_FALSE(launches[0].job);
+  EXPECT_FALSE(launches[0].all_or_nothing);
+}
+
 TEST(LaunchPlan, HasEveryNodeInExactlyOneLaunch) {
   const std::vector<NodeName> nodes{"a", "b", "c", "d", "e", "f"};
-  const auto launches =
-      plan(nodes, {job(1, {"a", "b", "c"}), job(2, {"c", "d"}), job(3, {"a", "b"}), job(4, {"f"}), job(5, {"e", "e"})});
-  const auto all = counts(launches);
-  EXPECT_THAT(all, SizeIs(nodes.size()));
-  EXPECT_THAT(all, Each(Pair(testing::_, 1)));
+  const std::optional jobs{
+      std::vector{job(1, {"a", "b", "c"}), job(2, {"c", "d"}), job(3, {"a", "b"}), job(4, {"f"}), job(5, {"e", "e"})}};
+  for (const bool by_job : {false, true}) {
+    const auto all = counts(plan_launches(nodes, LaunchStrategy::all_or_nothing, jobs, by_job));
+    EXPECT_THAT(all, SizeIs(nodes.size()));
+    EXPECT_THAT(all, Each(Pair(testing::_, 1)));
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/expiry_reservations.h"
 #include "core/reconcile.h"
 
 namespace burst {
@@ -44,6 +45,22 @@ class World {
     memory = decision.memory;
     now += seconds(60);
     return decision;
+  }
+
+  /// Queued machines come or fail, expired ones go, Slurm hears of nodes whose machines boot and cancels jobs.
+  void move_on() {
+    for (auto& machine : machines) {
+      if (machine.state == MachineState::queued && pick(0, 3) == 0) come_or_fail(machine);
+    }
+    std::erase_if(machines, [&](const Machine& machine) { return machine.expires && *machine.expires <= now; });
+    for (auto& node : nodes) {
+      if (!node.state.has(powering_up) || node.state.base == NodeBase::down) continue;
+      if (pick(0, 5) == 0) node.state.base = NodeBase::idle;
+      const bool boots = std::ranges::any_of(machines, [&](const Machine& machine) {
+        return machine.node == node.name && machine.state == MachineState::running;
+      });
+      if (boots && pick(0, 2) == 0) clear(node, {powering_up, not_responding});
+    }
   }
 
   /// Slurm and the cloud do what they were told, as far as they would.
@@ -114,10 +131,27 @@ class World {
     Machine& machine = machines.emplace_back();
     machine.id = "i-" + std::to_string(machines.size());
     if (pick(0, 5) != 0) machine.node = group.node(pick(0, 16));
-    machine.state = static_cast<MachineState>(pick(0, 3));
+    machine.state = static_cast<MachineState>(pick(0, 4));
+    if (pick(0, 2) == 0) machine.job = 7;
+    if (pick(0, 2) == 0) machine.expires = now + seconds(pick(-300, 3000));
+    if (pick(0, 2) == 0) machine.register_by = now + seconds(pick(-60, 600));
+    if (machine.state == MachineState::failed) give_up(machine);
     if (pick(0, 2) != 0) machine.address = "10.0.0." + std::to_string(pick(1, 5));
     machine.created = pick(0, 9) == 0 ? sys_seconds() : now - seconds(pick(-10, 300));
     machine.launch = pick(0, 3) == 0 ? "alive" : "dead";
+  }
+
+  void give_up(Machine& machine) {
+    machine.state = MachineState::failed;
+    if (pick(0, 4) != 0)
+      machine.failure = MachineFailure{static_cast<Outcome>(pick(2, 4)), pick(0, 1) == 0 ? "CODE" : "", "said\nso"};
+  }
+
+  void come_or_fail(Machine& machine) {
+    if (pick(0, 2) == 0) return give_up(machine);
+    machine.state = MachineState::running;
+    machine.address = "10.0.0." + std::to_string(pick(1, 5));
+    machine.register_by = now + seconds(300);
   }
 
   static void clear(SlurmNode& node, std::initializer_list<NodeFlag> flags) {
@@ -157,6 +191,31 @@ class World {
   std::mt19937 random_;
 };
 
+/// A job is there, or on its way there.
+bool is_wanted(const SlurmNode& node) {
+  const bool busy = node.state.base == NodeBase::allocated || node.state.base == NodeBase::mixed;
+  return busy && !node.state.has(powering_down);
+}
+
+/// Of what ends: nothing that runs for a wanted node, but a double; everything that has failed.
+void check_ends(const World& world, const std::set<std::string>& ended) {
+  for (const auto& machine : world.machines) {
+    if (machine.state == MachineState::failed) {
+      EXPECT_TRUE(ended.contains(machine.id)) << machine.id;
+    }
+    if (machine.state != MachineState::running || !machine.node || !ended.contains(machine.id)) continue;
+    const auto node = std::ranges::find(world.nodes, *machine.node, &SlurmNode::name);
+    if (node == world.nodes.end() || !is_wanted(*node)) continue;
+    EXPECT_TRUE(std::ranges::any_of(world.machines,
+                                    [&](const Machine& other) {  // the one at NodeAddr may just start
+                                      const bool is_up =
+                                          other.state == MachineState::running || other.state == MachineState::starting;
+                                      return other.node == machine.node && is_up && !ended.contains(other.id);
+                                    }))
+        << machine.id << " ran for " << *machine.node << " " << to_string(node->state);
+  }
+}
+
 bool is_foreign(const std::string& reason) { return reason == "admin"; }
 
 void check(const World& world, const std::vector<Action>& actions) {
@@ -179,6 +238,9 @@ void check(const World& world, const std::vector<Action>& actions) {
     const std::string state = to_string(node->state);
     if (action.kind == ActionKind::set_address) {
       EXPECT_FALSE(action.address.empty());
+      const auto machine = std::ranges::find(world.machines, action.machine_id, &Machine::id);
+      ASSERT_NE(machine, world.machines.end());
+      EXPECT_TRUE(machine->state == MachineState::running || machine->state == MachineState::starting);
       EXPECT_NE(action.address, node->address);
       continue;
     }
@@ -203,6 +265,7 @@ void check(const World& world, const std::vector<Action>& actions) {
       EXPECT_TRUE(action.reason.starts_with("burst:") || action.reason == "node_stuck") << action.reason;
     }
   }
+  check_ends(world, ended);
   for (const auto& [name, action] :
        changed) {  // a node that is made to start, or found alive, loses no machine but doubles
     if (action->kind != ActionKind::set_state || action->change != StateChange::power_up) continue;
@@ -229,18 +292,47 @@ TEST(ReconcileProperty, ComesToRestWhenItIsObeyed) {
     world.group.min_nodes = 0;  // static nodes are powered up for ever where no cloud answers
     SCOPED_TRACE("round " + std::to_string(round));
     std::vector<Action> last;
-    for (int i = 0; i < 120; ++i) {
+    for (int i = 0; i < 300; ++i) {
+      if (i < 60) world.move_on();
       const World seen = world;
       last = world.pass().actions;
       check(seen, last);
       world.obey(last);
     }
+    EXPECT_TRUE(std::ranges::none_of(world.machines,
+                                     [](const Machine& machine) { return machine.state == MachineState::failed; }));
     // What goes on for ever: warnings, comments, and N0, which Slurm's flag outlives.
     std::erase_if(last, [](const Action& action) {
       return action.kind == ActionKind::warn || action.kind == ActionKind::comment_jobs || action.row == "N0";
     });
     EXPECT_TRUE(last.empty()) << last.front().row << " " << last.front().node << " "
                               << to_string(std::ranges::find(world.nodes, last.front().node, &SlurmNode::name)->state);
+  }
+}
+
+TEST(ReconcileProperty, ReservesEachExpiringNodeOnce) {
+  std::cout << "seed " << kSeed << "\n";
+  for (unsigned round = 0; round < 1000 && !testing::Test::HasFailure(); ++round) {
+    World world(kSeed + round);
+    SCOPED_TRACE("round " + std::to_string(round));
+    std::vector<SlurmReservation> existing{{"burst-expiry-p-g-0-0", {"p-g-0"}, world.now, world.now},
+                                           {"someone's", {"p-g-0"}, world.now, world.now}};
+    for (int i = 0; i < 10; ++i) {
+      const GroupView view{world.group, world.nodes, world.machines, world.launches};
+      for (const auto& action : plan_expiry_reservations(view, existing, world.now)) {
+        ASSERT_TRUE(action.reservation.name.starts_with("burst-expiry-p-g-"));
+        std::erase_if(existing, [&](const auto& one) { return one.name == action.reservation.name; });
+        if (action.kind == ActionKind::reserve) existing.push_back(action.reservation);
+      }
+      EXPECT_TRUE(plan_expiry_reservations(view, existing, world.now).empty()) << "nothing is left to do";
+      std::set<NodeName> reserved;
+      for (const auto& one : existing) {
+        if (one.name == "someone's") continue;
+        for (const auto& name : one.nodes) EXPECT_TRUE(reserved.insert(name).second) << name;
+      }
+      world.now += seconds(60);
+      world.move_on();
+    }
   }
 }
 

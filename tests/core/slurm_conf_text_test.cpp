@@ -105,6 +105,66 @@ TEST(SlurmConfText, AddsStaticNodesToTheUsersOwnList) {
   EXPECT_THAT(slurm_conf_text(config), Not(HasSubstr("SuspendExcNodes")));
 }
 
+/// One group whose machines wait in a queue, beside one whose machines do not.
+Config queueing() {
+  auto config = one_group();
+  config.partitions[0].groups[0].partition_needs = {{"ResumeTimeout", "65533"}};
+  return config;
+}
+
+TEST(SlurmConfText, WritesWhatGroupsNeedOfTheirPartition) {
+  EXPECT_THAT(slurm_conf_text(queueing()),
+              HasSubstr("PartitionName=p Nodes=p-g-[0-2] MaxTime=INFINITE State=UP ResumeTimeout=65533\n"));
+  auto config = queueing();
+  config.partitions[0].groups.push_back(config.partitions[0].groups[0]);  // both need it: it is written once
+  config.partitions[0].options = {{"Default", "YES"}};
+  EXPECT_THAT(slurm_conf_text(config), HasSubstr(" State=UP ResumeTimeout=65533 Default=YES\n"));
+}
+
+TEST(SlurmConfText, PartitionOptionsWinOverWhatGroupsNeed) {
+  auto config = queueing();
+  config.partitions[0].options = {{"resumetimeout", "INFINITE"}};
+  EXPECT_THAT(slurm_conf_text(config), HasSubstr(" State=UP resumetimeout=INFINITE\n"));
+  EXPECT_THAT(slurm_conf_text(config), Not(HasSubstr("65533")));
+}
+
+TEST(SlurmConfText, NodesOfPartitionOptionsReplaceThePartitionsOwn) {
+  EXPECT_THAT(slurm_conf_text(one_group({}, {{"Nodes", "p-g-[0-2],q-g-0"}})),
+              HasSubstr("PartitionName=p MaxTime=INFINITE State=UP Nodes=p-g-[0-2],q-g-0\n"));
+}
+
+TEST(SlurmConfText, ReplacesControllerParametersWhereTheyStand) {
+  auto config = one_group();
+  EXPECT_THAT(slurm_conf_text(config, "cloud_reg_addrs"),
+              HasSubstr("ResumeTimeout=300\nSlurmctldParameters=cloud_reg_addrs\n\n"));
+  config.slurm_conf.insert(config.slurm_conf.begin(), {"slurmctldparameters", "a"});
+  EXPECT_THAT(slurm_conf_text(config, "a,b"), testing::StartsWith("slurmctldparameters=a,b\nResumeTimeout=300\n\n"));
+  EXPECT_THAT(slurm_conf_text(config), testing::StartsWith("slurmctldparameters=a\n"));
+}
+
+TEST(WantedControllerParameters, AreForMachinesThatQueueAndForReleasesThatNeedThem) {
+  const std::string word = "cloud_reg_addrs";
+  const auto config = queueing();
+  for (const SlurmVersion version : {SlurmVersion{20, 11, 0}, SlurmVersion{22, 5, 8}, SlurmVersion{23, 2, 7}}) {
+    EXPECT_EQ(wanted_controller_parameters(config, version, nullptr), word) << version.major;
+    EXPECT_EQ(wanted_controller_parameters(one_group(), version, nullptr), "");
+  }
+  for (const SlurmVersion version : {SlurmVersion{20, 2, 9}, SlurmVersion{23, 11, 0}, SlurmVersion{26, 5, 0}}) {
+    EXPECT_EQ(wanted_controller_parameters(config, version, nullptr), "") << version.major;
+  }
+  EXPECT_EQ(wanted_controller_parameters(config, std::nullopt, nullptr), word);
+}
+
+TEST(WantedControllerParameters, KeepWhatIsSetAlready) {
+  auto config = queueing();
+  const SlurmOptions installed{{"SlurmctldParameters", "idle_on_node_suspend"}};
+  EXPECT_EQ(wanted_controller_parameters(config, std::nullopt, &installed), "idle_on_node_suspend,cloud_reg_addrs");
+  config.slurm_conf.emplace_back("SlurmctldParameters", "power_save_interval=10");
+  EXPECT_EQ(wanted_controller_parameters(config, std::nullopt, &installed), "power_save_interval=10,cloud_reg_addrs");
+  config.slurm_conf.back().second = "power_save_interval=10,Cloud_Reg_Addrs";
+  EXPECT_EQ(wanted_controller_parameters(config, std::nullopt, nullptr), "");
+}
+
 TEST(FindOption, TakesTheLastOneWithoutCase) {
   const SlurmOptions options{{"CPUs", "1"}, {"cpus", "2"}, {"A", "3"}};
   ASSERT_NE(find_option(options, "CPUS"), nullptr);

@@ -46,9 +46,9 @@ class ComputeEngine(Cloudsim):
                             "GCE_METADATA_HOST": self.endpoint.removeprefix("http://")}
 
     def machines(self, *states):
-        """All VMs that exist, or those in these states."""
-        return [machine for machine in self.control("gce/instances")
-                if not states or machine["status"] in states]
+        """All VMs that exist, or those in these states; each launch of a name has an `id` of its own."""
+        return [{**machine, "status": machine["state"], "id": f"{machine['name']} {machine['launched']}"}
+                for machine in self.control("gce/instances") if not states or machine["state"] in states]
 
     def machine(self, name):
         """The one VM of that name that is ours; fails when there is none."""
@@ -58,8 +58,8 @@ class ComputeEngine(Cloudsim):
         return found[0]
 
     def migs(self):
-        """All managed instance groups: name, description, targetSize, requests."""
-        return self.control("gce/migs")
+        """All managed instance groups: name, description, requests (name, state, instances, run_seconds)."""
+        return [{**mig, "requests": mig["resize_requests"]} for mig in self.control("gce/migs")]
 
     def act(self, name, action, **more):
         """act("gce-n2-0", "preempt"): also delete, expire, stop, hang."""
@@ -92,6 +92,8 @@ class ComputeEngine(Cloudsim):
     def add_queued_mig(self, name, description, nodes):
         """Somebody's managed instance group with a request in Google's queue."""
         groups = f"regions/{REGION}/instanceGroupManagers"
+        queue = self._knobs.get("gce", {}).get("accepted_ms", 0)
+        self.set(gce={"accepted_ms": None})
         self.api(groups, {
             "name": name, "description": description, "targetSize": 0,
             "versions": [{"instanceTemplate": f"projects/{PROJECT}/global/instanceTemplates/flex-template"}],
@@ -101,6 +103,9 @@ class ComputeEngine(Cloudsim):
         self.api(f"{groups}/{name}/resizeRequests", {
             "name": "theirs", "instances": [{"name": node} for node in nodes],
             "requestedRunDuration": {"seconds": "3600"}})
+        processes.wait_until(lambda: [[r["state"] for r in mig["requests"]] for mig in self.migs() if mig["name"] == name]
+                             == [["ACCEPTED"]], lambda: f"not queued: {self.migs()}")
+        self.set(gce={"accepted_ms": queue})
 
     def wait_until_empty(self, timeout=30):
         processes.wait_until(lambda: not self.machines(), lambda: f"machines left: {self.machines()}", timeout)

@@ -47,12 +47,12 @@ echo run-${SLURM_RESTART_COUNT:-0}
 touch %s/started
 [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || while :; do sleep 0.2; done
 """
-        with self.cluster([gce_partition(gce_group(nodes=2, ProvisioningModel="SPOT"))]) as cluster:
+        with self.cluster([gce_partition(gce_group(nodes=2, ProvisioningModel="SPOT"))], foreign="gce-n2-1") as cluster:
             cluster.start_change_state()
             job = cluster.sbatch(script % cluster.folder, 1, "--nodelist=gce-n2-0", "--open-mode=append")
             processes.wait_until((cluster.folder / "started").exists, "the job does not start")
             lost = self.assert_machines(cluster, "gce-n2-0")["gce-n2-0"]
-            cluster.cloud.act("gce-n2-0", "preempt", zone=lost["zone"])
+            cluster.cloud.act("gce-n2-0", "preempt")
             cluster.wait_for_job(job, "PENDING")
             cluster.start_requeued_now(job)
             cluster.wait_for_job(job)

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -71,11 +72,13 @@ class CloudsimProcess {
   }
   void knobs(const nlohmann::json& body) { post("/_control/knobs", body); }
   void fault(const nlohmann::json& body) { post("/_control/faults", body); }
-  /// Instances that are not terminated or on their way there.
-  nlohmann::json alive() {
+  void clear_faults() { control("DELETE", "/_control/faults", ""); }
+  /// Machines that are not terminated or on their way there, of the cloud whose knobs stand under that key.
+  nlohmann::json alive(const std::string& cloud = "ec2") {
+    static const std::set<std::string> kLive{"pending", "running", "PROVISIONING", "STAGING", "RUNNING"};
     nlohmann::json result = nlohmann::json::array();
-    for (auto& instance : get("/_control/instances")) {
-      if (instance["state"] == "pending" || instance["state"] == "running") result.push_back(instance);
+    for (auto& machine : get(cloud == "ec2" ? "/_control/instances" : "/_control/" + cloud + "/instances")) {
+      if (kLive.contains(machine["state"])) result.push_back(machine);
     }
     return result;
   }

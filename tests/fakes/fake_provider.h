@@ -34,9 +34,13 @@ struct FakeGroupCloud {
   Outcome short_of = Outcome::no_capacity;
   std::string short_code = "InsufficientInstanceCapacity";
   std::map<NodeName, std::pair<std::string, std::string>> rejects;  ///< node -> code, message
-  std::set<NodeName> slow;                                          ///< nodes whose machines have no address yet
-  std::set<NodeName> naming_fails;                                  ///< nodes for which finish() fails
-  std::set<std::string> cannot_end;                                 ///< ids
+  LaunchNeeds needs;
+  bool claims = false;               ///< start() needs no lock
+  bool queues = false;               ///< start() only puts machines into the queue
+  std::set<NodeName> slow;           ///< nodes whose machines have no address yet
+  std::set<NodeName> naming_fails;   ///< nodes for which finish() fails
+  std::set<std::string> cannot_end;  ///< ids
+  std::set<std::string> end_later;   ///< ids that end when they come
   std::optional<Error> fail_connect, fail_list, fail_start, fail_finish, fail_stop;
   bool dies_before_answer = false;  ///< fail_start strikes after machines were made and Slurm was told
 
@@ -118,6 +122,10 @@ class FakeProvider : public Provider {
  public:
   FakeProvider(FakeCloud& cloud, std::string key) : cloud_(cloud), key_(std::move(key)), group_(cloud.group(key_)) {}
 
+  LaunchNeeds launch_needs() const override { return group_.needs; }
+
+  bool claim(std::span<const Launch>) override { return group_.claims; }
+
   std::vector<NodeOutcome> start(std::span<const Launch> launches, const StartedSink& started) override {
     ++group_.starts;
     group_.before_start();
@@ -183,6 +191,9 @@ class FakeProvider : public Provider {
         outcome.outcome = Outcome::rejected;
         outcome.code = "OperationNotPermitted";
         outcome.message = "the instance may not be terminated";
+      } else if (group_.end_later.contains(machine.id)) {
+        outcome.outcome = Outcome::pending;
+        outcome.message = "its request serves other nodes too";
       } else {
         std::erase_if(group_.machines, [&](const Machine& other) { return other.id == machine.id; });
         group_.ended.push_back(machine.id);
@@ -248,9 +259,20 @@ class FakeProvider : public Provider {
     return outcomes;
   }
 
+  NodeOutcome queue_one(Machine machine, const NodeName& node) {
+    machine.state = MachineState::queued;
+    machine.address.clear();
+    machine.hostname.clear();
+    machine.detail = "the request is accepted";
+    machine.node = node;
+    group_.machines.push_back(machine);
+    return {node, Outcome::pending, machine, {}, {}};
+  }
+
   NodeOutcome start_one(const NodeName& node) {
     Machine machine = cloud_.make_machine(key_);
     machine.launch = records_.back()->id();
+    if (group_.queues) return queue_one(std::move(machine), node);
     const bool slow = group_.slow.contains(node);
     if (slow) machine.address.clear();
     group_.machines.push_back(machine);

@@ -27,16 +27,20 @@ class FakeSlurm : public Slurm {
 
   std::map<NodeName, SlurmNode> known;
   std::vector<SlurmJob> queue;
+  std::vector<SlurmReservation> reserved;
 
   // What it was asked and told.
   int reads = 0;      ///< of nodes, all or some
   int job_reads = 0;  ///< of the queue
+  int reservation_reads = 0;
   std::vector<std::vector<NodeAddress>> address_calls;
   std::vector<StateCall> state_calls;
   std::vector<std::pair<JobId, std::string>> comments;
+  std::vector<std::string> reservation_calls;  ///< `create NAME`, `delete NAME`
 
   // Calls that fail, with this message.
-  std::optional<std::string> fail_nodes, fail_jobs, fail_set_addresses, fail_set_state, fail_set_job_comment;
+  std::optional<std::string> fail_nodes, fail_jobs, fail_set_addresses, fail_set_state, fail_set_job_comment,
+      fail_reservations, fail_reserve;
   /// Run before each update and each reading of nodes: where a test looks at what has happened so far.
   std::function<void()> before_update = [] {}, before_read = [] {};
 
@@ -48,7 +52,9 @@ class FakeSlurm : public Slurm {
     return known[name] = node;
   }
 
-  int updates() const { return static_cast<int>(address_calls.size() + state_calls.size() + comments.size()); }
+  int updates() const {
+    return static_cast<int>(address_calls.size() + state_calls.size() + comments.size() + reservation_calls.size());
+  }
 
   /// The nodes that were told to change so, in all calls.
   std::set<NodeName> told(StateChange change) const {
@@ -120,6 +126,38 @@ class FakeSlurm : public Slurm {
     for (auto& entry : queue) {
       if (entry.id == job) entry.comment = comment.substr(0, 240);
     }
+  }
+
+  std::vector<SlurmReservation> reservations(std::string_view prefix) override {
+    before_read();
+    const std::lock_guard lock(mutex_);
+    ++reservation_reads;
+    fail_if(fail_reservations);
+    std::vector<SlurmReservation> found;
+    for (const auto& entry : reserved) {
+      if (entry.name.starts_with(prefix)) found.push_back(entry);
+    }
+    return found;
+  }
+
+  void create_reservation(const SlurmReservation& reservation) override {
+    before_update();
+    const std::lock_guard lock(mutex_);
+    reservation_calls.push_back("create " + reservation.name);
+    fail_if(fail_reserve);
+    for (const auto& entry : reserved) {
+      if (entry.name == reservation.name) throw Error("ScontrolError", "Reservation name is duplicate");
+    }
+    for (const auto& node : reservation.nodes) node_of(node);
+    reserved.push_back(reservation);
+  }
+
+  void delete_reservation(const std::string& name) override {
+    before_update();
+    const std::lock_guard lock(mutex_);
+    reservation_calls.push_back("delete " + name);
+    fail_if(fail_reserve);
+    std::erase_if(reserved, [&](const SlurmReservation& entry) { return entry.name == name; });
   }
 
   SlurmVersion version() override { return {23, 11, 4}; }

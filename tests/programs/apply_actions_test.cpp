@@ -72,6 +72,18 @@ TEST(DescribeAction, SaysWhichNodesJobsGetAComment) {
   EXPECT_EQ(describe_action(comment_jobs("aws-node-1", "queued")), "N3 aws-node-1: comment on its jobs: queued");
 }
 
+TEST(DescribeAction, SaysWhichNodesAreReservedFromWhen) {
+  Action action = make_action("E1", ActionKind::reserve, "");
+  action.reservation = {"burst-expiry-aws-node-1", {"aws-node-1", "aws-node-2"}, {}, {}};
+  action.reservation.start = std::chrono::sys_seconds{std::chrono::seconds{1'900'000'000}};
+  action.reason = "why";
+  EXPECT_EQ(describe_action(action),
+            "E1 aws-node-[1-2]: create reservation burst-expiry-aws-node-1 from 2030-03-17T17:46:40Z, reason \"why\"");
+  action.row = "E2";
+  action.kind = ActionKind::unreserve;
+  EXPECT_EQ(describe_action(action), "E2 aws-node-[1-2]: delete reservation burst-expiry-aws-node-1, reason \"why\"");
+}
+
 TEST(DescribeAction, SaysWhichNodeAndMachineAWarningIsAbout) {
   Action action = make_action("M5", ActionKind::warn, "aws-node-77");
   action.machine_id = "i-1";
@@ -161,6 +173,52 @@ TEST_F(ApplyActions, SetsALongCommentOnlyOnce) {
   EXPECT_TRUE(apply({action}));
   EXPECT_TRUE(apply({action}));
   EXPECT_THAT(slurm.comments, SizeIs(1));
+}
+
+TEST_F(ApplyActions, LogsACommentOnlyWhenItIsNew) {
+  slurm.queue = {job(1, {"aws-node-0"})};
+  for (int pass = 0; pass < 3; ++pass) EXPECT_TRUE(apply({comment_jobs("aws-node-0", "queued")}));
+  EXPECT_EQ(lines(LogLevel::info, "queued"), 1U);
+  EXPECT_EQ(lines(LogLevel::info, "Set comment of job 1: queued"), 1U);
+}
+
+TEST_F(ApplyActions, TakesAMachineThatEndsWhenItComesAsEnded) {
+  const auto machine = cloud.add_machine(kNode, "aws-node-0", std::chrono::seconds{9}).id;
+  node_cloud.end_later = {machine};
+  EXPECT_TRUE(apply({end_machine("aws-node-0", machine)}));
+  EXPECT_EQ(lines(LogLevel::info, "ends as soon as it can: its request serves other nodes too"), 1U);
+  EXPECT_EQ(lines(LogLevel::error, ""), 0U);
+}
+
+TEST_F(ApplyActions, KeepsWhatIsLeftOfAFailedMachineUntilSlurmKnowsWhyItFailed) {
+  const auto machine = cloud.add_machine(kNode, "aws-node-0", std::chrono::seconds{9}).id;
+  const auto other = cloud.add_machine(kNode, "aws-node-1", std::chrono::seconds{9}).id;
+  const std::vector<Action> actions{set_state("aws-node-0", StateChange::power_down_force, "burst:STOCKOUT none"),
+                                    end_machine("aws-node-0", machine), end_machine("aws-node-1", other)};
+  slurm.fail_set_state = "no states";
+  EXPECT_FALSE(apply(actions));
+  EXPECT_THAT(node_cloud.ended, ElementsAre(other));
+  slurm.fail_set_state.reset();
+  std::size_t told = 0;
+  node_cloud.before_stop = [&] { told = slurm.told(StateChange::power_down_force).size(); };
+  EXPECT_TRUE(apply({actions[0], actions[1]}));
+  EXPECT_EQ(told, 1U) << "the node first";
+  EXPECT_THAT(node_cloud.ended, ElementsAre(other, machine));
+}
+
+TEST_F(ApplyActions, CreatesAndDeletesReservationsInTheirOrder) {
+  const auto start = now() + std::chrono::seconds{3600};
+  Action drop = make_action("E2", ActionKind::unreserve, "");
+  drop.reservation = {"burst-expiry-aws-node-1", {"aws-node-1"}, start, start};
+  Action create = make_action("E1", ActionKind::reserve, "");
+  create.reservation = {"burst-expiry-aws-node-2", {"aws-node-1", "aws-node-2"}, start, start};
+  slurm.reserved = {drop.reservation};
+  EXPECT_TRUE(apply({create, drop}));
+  EXPECT_THAT(slurm.reservation_calls, ElementsAre("create burst-expiry-aws-node-2", "delete burst-expiry-aws-node-1"));
+  EXPECT_EQ(slurm.reserved, std::vector{create.reservation});
+  slurm.fail_reserve = "Access/permission denied";
+  EXPECT_FALSE(apply({drop, create}));
+  EXPECT_THAT(slurm.reservation_calls, SizeIs(4)) << "the other all the same";
 }
 
 TEST_F(ApplyActions, GoesOnAfterEachFailure) {

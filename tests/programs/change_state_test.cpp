@@ -210,6 +210,70 @@ TEST_F(ChangeState, ReportsMachinesThatCouldNotBeNamed) {
   EXPECT_EQ(big_cloud.finishes, 1);
 }
 
+// Queues and expiries
+
+TEST_F(ChangeState, TellsANodeWhyItsStartFailedAndThenEndsWhatIsLeftOfIt) {
+  slurm.add("aws-node-0", "ALLOCATED+CLOUD+POWERING_UP");
+  Machine& failed = cloud.add_machine(kNode, "aws-node-0", kOld);
+  failed.state = MachineState::failed;
+  failed.failure = MachineFailure{Outcome::no_capacity, "STOCKOUT", "none left"};
+  const auto id = failed.id;
+  slurm.fail_set_state = "slurmctld is away";
+  EXPECT_EQ(run(), kFailed);
+  EXPECT_THAT(node_cloud.ended, IsEmpty()) << "the next pass still has to know why";
+  slurm.fail_set_state.reset();
+  EXPECT_EQ(run(), kDone);
+  EXPECT_THAT(slurm.told(StateChange::power_down_force), ElementsAre("aws-node-0"));
+  EXPECT_EQ(slurm.known.at("aws-node-0").reason, "burst:STOCKOUT none left");
+  EXPECT_THAT(node_cloud.ended, ElementsAre(id));
+  EXPECT_TRUE(parse_group_memory(state.memory[kNode]).cool_down);
+}
+
+TEST_F(ChangeState, ReadsNoReservationsWhereNoGroupWantsThem) {
+  slurm.fail_reservations = "no such thing";
+  EXPECT_EQ(run(), kDone);
+  EXPECT_EQ(slurm.reservation_reads, 0);
+}
+
+TEST_F(ChangeState, ReservesNodesBeforeTheirMachinesExpireAndFollowsThemUp) {
+  for (auto& group : config.partitions[0].groups) group.reserve_before_expiry = true;
+  const auto end = std::chrono::ceil<std::chrono::minutes>(now() + seconds{600});
+  for (const auto* node : {"aws-node-1", "aws-node-2"}) {
+    add_busy(kNode, node);
+    node_cloud.machines.back().expires = end;
+  }
+  EXPECT_EQ(dry_run(), kDone);
+  EXPECT_THAT(out.str(), HasSubstr("E1 aws-node-[1-2]: create reservation burst-expiry-aws-node-"));
+  EXPECT_THAT(slurm.reserved, IsEmpty());
+  EXPECT_EQ(run(), kDone);
+  EXPECT_EQ(slurm.reservation_reads, 2) << "once a pass, for all groups";
+  ASSERT_THAT(slurm.reserved, SizeIs(1));
+  EXPECT_THAT(slurm.reserved[0].nodes, ElementsAre("aws-node-1", "aws-node-2"));
+  EXPECT_EQ(slurm.reserved[0].start, end);
+  EXPECT_EQ(run(), kDone);
+  EXPECT_THAT(slurm.reservation_calls, SizeIs(1)) << "it is there";
+
+  world.clock.advance(seconds{700});
+  node_cloud.machines.clear();
+  for (const auto* node : {"aws-node-1", "aws-node-2"}) slurm.add(node, "IDLE+CLOUD+MAINTENANCE+RESERVED");
+  EXPECT_EQ(run(), kDone);
+  EXPECT_THAT(slurm.told(StateChange::power_down_force), UnorderedElementsAre("aws-node-1", "aws-node-2"));
+  EXPECT_THAT(slurm.known.at("aws-node-1").reason, testing::StartsWith("burst:MachineExpired"));
+  EXPECT_THAT(slurm.reserved, IsEmpty());
+}
+
+TEST_F(ChangeState, ChangesNoReservationWhenTheyCanNotBeReadAndDoesTheRest) {
+  config.partitions[0].groups[0].reserve_before_expiry = true;
+  add_busy(kNode, "aws-node-1");
+  node_cloud.machines.back().expires = now() + seconds{6000};
+  const auto orphan = add_orphan(kNode, "aws-node-3");
+  slurm.fail_reservations = "slurm_load_reservations error";
+  EXPECT_EQ(run(), kFailed);
+  EXPECT_THAT(slurm.reservation_calls, IsEmpty());
+  EXPECT_THAT(node_cloud.ended, ElementsAre(orphan));
+  EXPECT_EQ(lines(LogLevel::error, "slurm_load_reservations error; none is changed"), 1U);
+}
+
 // Faults
 
 TEST_F(ChangeState, DecidesNothingAboutAGroupThatCanNotBeReadAndMendsTheOthers) {

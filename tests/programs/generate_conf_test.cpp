@@ -130,5 +130,31 @@ TEST_F(GenerateConf, AsksScontrolThenSlurmctldForTheRelease) {
   EXPECT_THAT(fake.processes.requests[0].argv, ElementsAre("scontrol", "-V"));
 }
 
+class GenerateConfOfQueues : public GenerateConf {
+ protected:
+  GenerateConfOfQueues() { config.partitions[0].groups[0].partition_needs = {{"ResumeTimeout", "65533"}}; }
+  std::string slurm_conf(const GenerateConfOptions& options = {}) {
+    EXPECT_EQ(run(options), 0);
+    return fake.files.content["slurm.conf.aws"];
+  }
+};
+
+TEST_F(GenerateConfOfQueues, LetsOldSlurmLearnAddressesFromRegistrations) {
+  EXPECT_THAT(slurm_conf(), HasSubstr("SuspendTime=600\nSlurmctldParameters=cloud_reg_addrs\n\n"));
+  GenerateConfOptions options;
+  options.slurm_version = SlurmVersion{23, 11, 0};
+  fake.processes.requests.clear();
+  EXPECT_THAT(slurm_conf(options), Not(HasSubstr("SlurmctldParameters")));
+  EXPECT_THAT(fake.processes.requests, IsEmpty());
+}
+
+TEST_F(GenerateConfOfQueues, KeepsTheParametersOfTheInstalledSlurmAndSaysWhereTheLineBelongs) {
+  host.slurm_conf = SlurmOptions{{"SlurmctldParameters", "idle_on_node_suspend"}};
+  EXPECT_THAT(slurm_conf(), HasSubstr("\nSlurmctldParameters=idle_on_node_suspend,cloud_reg_addrs\n"));
+  EXPECT_THAT(fake.log.text(),
+              HasSubstr("slurm.conf has a line SlurmctldParameters too, and the last one counts: set it "
+                        "there to idle_on_node_suspend,cloud_reg_addrs"));
+}
+
 }  // namespace
 }  // namespace burst

@@ -107,6 +107,28 @@ TEST_F(Resume, HoldsTheGroupsLockWhileItStartsAndNotWhileItNames) {
   EXPECT_THAT(state.held(), IsEmpty());
 }
 
+TEST_F(Resume, NeedsNoLockForALaunchThatIsClaimedAndRemembersItsEndAllTheSame) {
+  std::set<std::string> listing, starting{"not called"};
+  node_cloud.claims = true;
+  node_cloud.out_of_capacity();
+  node_cloud.before_list = [&] { listing = state.held(); };
+  node_cloud.before_start = [&] { starting = state.held(); };
+  EXPECT_EQ(run("aws-node-0"), kFailed);
+  EXPECT_THAT(listing, ElementsAre(kNode));
+  EXPECT_THAT(starting, IsEmpty());
+  EXPECT_THAT(state.held(), IsEmpty());
+  EXPECT_TRUE(memory(kNode).cool_down.has_value());
+}
+
+TEST_F(Resume, KeepsWhatAClaimedLaunchStartedWhenItsEndCannotBeRemembered) {
+  node_cloud.claims = true;
+  node_cloud.before_start = [&] { state.held_by_another.insert(kNode); };
+  EXPECT_EQ(run("aws-node-0"), kDone);
+  EXPECT_THAT(node_cloud.machines, SizeIs(1));
+  EXPECT_EQ(slurm.known.at("aws-node-0").address, node_cloud.machines[0].address);
+  EXPECT_THAT(state.writes, IsEmpty());
+}
+
 TEST_F(Resume, LeavesAPendingNodeToChangeState) {
   node_cloud.slow = {"aws-node-1"};
   EXPECT_EQ(run("aws-node-[0-1]"), kDone);

@@ -141,6 +141,14 @@ TEST_F(Suspend, WorksOnGroupsSideBySide) {
   EXPECT_EQ(met, 2) << "each stop() waits until both run";
 }
 
+TEST_F(Suspend, TakesAMachineThatEndsWhenItComesAsEnded) {
+  const auto machine = add(kNode, "aws-node-0");
+  node_cloud.end_later = {machine};
+  EXPECT_EQ(run("aws-node-0"), kDone);
+  EXPECT_EQ(lines(LogLevel::info, "Instance aws-node-0 " + machine + " ends as soon as it can"), 1U);
+  EXPECT_EQ(lines(LogLevel::error, ""), 0U);
+}
+
 TEST_F(Suspend, DryRunPrintsTheMachinesAndEndsNone) {
   const auto machine = add(kNode, "aws-node-0");
   const auto ending = add(kNode, "aws-node-1");

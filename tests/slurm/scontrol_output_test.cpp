@@ -172,17 +172,22 @@ TEST(ParseJobs, ReadsWhatSqueuePrinted) {
   const auto jobs = parse_jobs(
       "1\x1f"
       "CONFIGURING\x1f"
-      "aws-c-8\x1fmy | comment\nx\x1e\n4\x1f"
+      "aws-c-8\x1f"
+      "1-02:00:00\x1fmy | comment\nx\x1e\n4\x1f"
       "RUNNING\x1f"
-      "aws-c-[0-1,5]\x1f"
+      "aws-c-[0-1,5]\x1fUNLIMITED\x1f"
       "a;b\tc\x1e\n"
       "2\x1f"
-      "PENDING\x1f\x1f(null)\x1e\n");
+      "PENDING\x1f\x1f"
+      "10:00\x1f(null)\x1e\n");
   ASSERT_EQ(jobs.size(), 3U);
   EXPECT_EQ(jobs[0].id, 1U);
   EXPECT_EQ(jobs[0].state, "CONFIGURING");
   EXPECT_THAT(jobs[0].nodes, ElementsAre("aws-c-8"));
   EXPECT_EQ(jobs[0].comment, "my | comment\nx");
+  EXPECT_EQ(jobs[0].time_limit, std::chrono::hours(26));
+  EXPECT_FALSE(jobs[1].time_limit);
+  EXPECT_EQ(jobs[2].time_limit, std::chrono::minutes(10));
   EXPECT_THAT(jobs[1].nodes, ElementsAre("aws-c-0", "aws-c-1", "aws-c-5"));
   EXPECT_EQ(jobs[2].state, "PENDING");
   EXPECT_THAT(jobs[2].nodes, IsEmpty());
@@ -192,8 +197,54 @@ TEST(ParseJobs, ReadsWhatSqueuePrinted) {
 TEST(ParseJobs, SkipsWhatIsNoJob) {
   EXPECT_THAT(parse_jobs(""), IsEmpty());
   EXPECT_THAT(parse_jobs("squeue: warning\n"), IsEmpty());
-  EXPECT_THAT(parse_jobs("x\x1fPENDING\x1f\x1f\x1e\n7\x1fPENDING\x1e\n0\x1fP\x1f\x1f\x1e\n"), IsEmpty());
-  EXPECT_THAT(parse_jobs("7\x1fPENDING\x1fnone[\x1f\x1e\n").front().nodes, IsEmpty());
+  EXPECT_THAT(parse_jobs("x\x1fPENDING\x1f\x1f\x1f\x1e\n7\x1fPENDING\x1e\n0\x1fP\x1f\x1f\x1f\x1e\n"), IsEmpty());
+  EXPECT_THAT(parse_jobs("7\x1fPENDING\x1fnone[\x1f\x1f\x1e\n").front().nodes, IsEmpty());
+}
+
+TEST(ParseTimeLimit, ReadsEverySpellingOfSqueueAndScontrol) {
+  using std::chrono::seconds;
+  EXPECT_EQ(parse_time_limit("1-00:00:00"), seconds(86'400));
+  EXPECT_EQ(parse_time_limit("7-01:02:03"), seconds(7 * 86'400 + 3'723));
+  EXPECT_EQ(parse_time_limit("1:30:00"), seconds(5'400));
+  EXPECT_EQ(parse_time_limit("00:10:00"), seconds(600));
+  EXPECT_EQ(parse_time_limit("10:00"), seconds(600));
+}
+
+TEST(ParseTimeLimit, IsNothingForNoLimit) {
+  for (const auto* text : {"UNLIMITED", "Partition_Limit", "NOT_SET", "INVALID", "", "(null)", "10", "-", "1-", "1-2",
+                           ":", "1:", "1:2:3:4", "-1:00", "1:-2", "x-00:00:00", "99999999999999999999:00"}) {
+    EXPECT_FALSE(parse_time_limit(text)) << text;
+  }
+}
+
+TEST(ParseReservations, ReadsWhatScontrolPrinted) {
+  const auto found = parse_reservations(
+      "ReservationName=burst-expiry-aws-c5-0 StartTime=2030-07-01T12:00:00 EndTime=2030-07-01T12:10:00 "
+      "Duration=00:10:00 Nodes=aws-c5-[0-1] NodeCnt=2 CoreCnt=2 Features=(null) PartitionName=(null) "
+      "Flags=MAINT,IGNORE_JOBS,SPEC_NODES TRES=cpu=2 Users=root Groups=(null) Accounts=(null) Licenses=(null) "
+      "State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n"
+      "ReservationName=licenses StartTime=2030-07-01T12:00:00 EndTime=2030-07-01T12:10:00 Duration=00:10:00 "
+      "Nodes=(null) NodeCnt=0 CoreCnt=0 Comment=Nodes=aws-c5-3 StartTime=2001-01-01T00:00:00\n");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(
+      found[0],
+      (SlurmReservation{
+          "burst-expiry-aws-c5-0", {"aws-c5-0", "aws-c5-1"}, at(2030, 7, 1, 12, 0, 0), at(2030, 7, 1, 12, 10, 0)}));
+  EXPECT_THAT(found[1].nodes, IsEmpty());
+  EXPECT_EQ(found[1].start, at(2030, 7, 1, 12, 0, 0));
+}
+
+TEST(ParseReservations, SkipsWhatIsNone) {
+  EXPECT_THAT(parse_reservations("No reservations in the system\n"), IsEmpty());
+  EXPECT_THAT(parse_reservations(""), IsEmpty());
+  EXPECT_THAT(parse_reservations("ReservationName=x StartTime=Unknown EndTime=Unknown Nodes=a NodeCnt=1\n"), IsEmpty());
+}
+
+TEST(ToSlurmTime, IsReadAsTheSameTime) {
+  for (const auto time : {at(1970, 1, 1, 0, 0, 0), at(2024, 2, 29, 12, 34, 56), at(2031, 12, 31, 23, 59, 59)}) {
+    EXPECT_EQ(parse_slurm_time(to_slurm_time(time)), time);
+  }
+  EXPECT_EQ(to_slurm_time(at(2030, 7, 1, 2, 3, 4)), "2030-07-01T02:03:04");
 }
 
 TEST(ParseSlurmTime, TakesTheStandardFormOnly) {

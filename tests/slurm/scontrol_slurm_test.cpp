@@ -231,7 +231,7 @@ TEST_F(ScontrolSlurmTest, MakesTheOtherRunsWhenOneFails) {
 TEST_F(ScontrolSlurmTest, AsksForJobsInAFormThatNoCommentBreaks) {
   answer(result(0,
                 "5\x1f"
-                "CONFIGURING\x1fp-g-[1-2]\x1fx\x1e\n"));
+                "CONFIGURING\x1fp-g-[1-2]\x1fUNLIMITED\x1fx\x1e\n"));
   const auto jobs = slurm.jobs();
   ASSERT_THAT(jobs, SizeIs(1));
   EXPECT_EQ(argv(0).front(), "/opt/slurm/bin/squeue");
@@ -243,6 +243,42 @@ TEST_F(ScontrolSlurmTest, AsksForJobsInAFormThatNoCommentBreaks) {
 TEST_F(ScontrolSlurmTest, SetsAJobsComment) {
   slurm.set_job_comment(17, "waiting:\n\"queued\"");
   EXPECT_THAT(argv(0), ElementsAre("/opt/slurm/bin/scontrol", "update", "JobId=17", "Comment=waiting: 'queued'"));
+}
+
+TEST_F(ScontrolSlurmTest, ShowsTheReservationsWithAPrefix) {
+  answer(result(0,
+                "ReservationName=burst-expiry-p-g-1 StartTime=2030-07-01T12:00:00 EndTime=2030-07-01T12:10:00 "
+                "Nodes=p-g-1 NodeCnt=1\n"
+                "ReservationName=burst StartTime=2030-07-01T12:00:00 EndTime=2030-07-01T12:10:00 Nodes=p-g-1 "
+                "NodeCnt=1\n"));
+  EXPECT_THAT(slurm.reservations("burst-expiry-"),
+              ElementsAre(testing::Field(&SlurmReservation::name, "burst-expiry-p-g-1")));
+  EXPECT_THAT(argv(0), ElementsAre("/opt/slurm/bin/scontrol", "-o", "show", "reservations"));
+  EXPECT_THAT(slurm.reservations(""), SizeIs(2));
+  answer(result(0, "No reservations in the system\n"));
+  EXPECT_THAT(slurm.reservations(""), IsEmpty());
+  answer(result(1, "", "slurm_load_reservations error: Unable to contact slurm controller\n"));
+  EXPECT_THAT(failure([&] { slurm.reservations(""); }), HasSubstr("Unable to contact"));
+}
+
+TEST_F(ScontrolSlurmTest, CreatesAReservationInUtc) {
+  const std::chrono::sys_seconds start{std::chrono::seconds(1'900'000'000)};  // 2030-03-17T17:46:40Z
+  slurm.create_reservation({"burst-expiry-x", {"p-g-2", "p-g-1"}, start, start + std::chrono::seconds(61)});
+  EXPECT_THAT(argv(0), ElementsAre("/opt/slurm/bin/scontrol", "create", "reservation", "ReservationName=burst-expiry-x",
+                                   "StartTime=2030-03-17T17:46:40", "Duration=2", "Nodes=p-g-[1-2]", "Users=root",
+                                   "Flags=MAINT,IGNORE_JOBS"));
+  EXPECT_THAT(processes.requests[0].environment, testing::Contains(std::pair<std::string, std::string>("TZ", "UTC0")));
+  answer(result(1, "", "Error creating the reservation: Duplicate reservation name\n"));
+  EXPECT_THAT(failure([&] { slurm.create_reservation({"x", {"p-g-1"}, start, start}); }), HasSubstr("Duplicate"));
+}
+
+TEST_F(ScontrolSlurmTest, DeletesAReservationUnlessItIsGone) {
+  slurm.delete_reservation("burst-expiry-x");
+  EXPECT_THAT(argv(0), ElementsAre("/opt/slurm/bin/scontrol", "delete", "ReservationName=burst-expiry-x"));
+  answer(result(1, "", "delete_reservation ReservationName=burst-expiry-x: Requested reservation is invalid\n"));
+  slurm.delete_reservation("burst-expiry-x");
+  answer(result(1, "", "delete_reservation ReservationName=burst-expiry-x: Access/permission denied\n"));
+  EXPECT_THAT(failure([&] { slurm.delete_reservation("burst-expiry-x"); }), HasSubstr("permission denied"));
 }
 
 TEST_F(ScontrolSlurmTest, FailsWithoutALegibleVersion) {

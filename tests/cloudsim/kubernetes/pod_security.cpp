@@ -3,6 +3,7 @@
 #include "kubernetes/pod_security.h"
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ void add(std::vector<std::string>& out, const std::string& containers, const cha
   }
 }
 
-void check_baseline(std::vector<std::string>& out, const nlohmann::json& spec) {
+void check_baseline(std::vector<std::string>& out, const nlohmann::json& spec, bool restricted) {
   std::vector<std::string> shared;
   for (const char* const field : {"hostNetwork", "hostPID", "hostIPC"}) {
     if (spec.value(field, false)) {
@@ -50,7 +51,7 @@ void check_baseline(std::vector<std::string>& out, const nlohmann::json& spec) {
   }
   std::vector<std::string> volumes;
   for (const auto& volume : list_at(spec, "volumes")) {
-    if (volume.contains("hostPath")) {
+    if (volume.contains("hostPath") && !restricted) {  // else a restricted volume type, below
       volumes.push_back("\"" + volume.value("name", "") + "\"");
     }
   }
@@ -78,6 +79,27 @@ void check_baseline(std::vector<std::string>& out, const nlohmann::json& spec) {
       "privileged ({} must not set securityContext.privileged=true)");
 }
 
+void check_volume_types(std::vector<std::string>& out, const nlohmann::json& spec) {
+  static const std::set<std::string> kAllowed{
+      "name",      "configMap", "csi",       "downwardAPI", "emptyDir",
+      "ephemeral", "image",     "projected", "secret",      "persistentVolumeClaim"};
+  std::vector<std::string> names;
+  std::set<std::string> types;
+  for (const auto& volume : list_at(spec, "volumes")) {
+    for (const auto& [type, source] : volume.items()) {
+      if (kAllowed.count(type) == 0) {
+        names.push_back("\"" + volume.value("name", "") + "\"");
+        types.insert("\"" + type + "\"");
+      }
+    }
+  }
+  if (!names.empty()) {
+    out.push_back(fmt::format("restricted volume types (volume{} {} use{} restricted volume type{} {})",
+                              names.size() == 1 ? "" : "s", fmt::join(names, ", "), names.size() == 1 ? "s" : "",
+                              types.size() == 1 ? "" : "s", fmt::join(types, ", ")));
+  }
+}
+
 void check_restricted(std::vector<std::string>& out, const nlohmann::json& spec) {
   const auto& pod = security_of(spec);
   add(out,
@@ -97,6 +119,7 @@ void check_restricted(std::vector<std::string>& out, const nlohmann::json& spec)
                         return true;
                       }),
       "unrestricted capabilities ({} must set securityContext.capabilities.drop=[\"ALL\"])");
+  check_volume_types(out, spec);
   const auto unset = [&](const char* field, const std::function<bool(const nlohmann::json&)>& good) {
     return containers_that(spec, [&](const auto& one) {
       const auto& own = list_at(security_of(one), field);
@@ -120,7 +143,7 @@ std::string pod_security_violation(const nlohmann::json& pod, const std::string&
   std::vector<std::string> found;
   const auto& spec = pod.at("spec");
   if (level == "baseline" || level == "restricted") {
-    check_baseline(found, spec);
+    check_baseline(found, spec, level == "restricted");
   }
   if (level == "restricted") {
     check_restricted(found, spec);

@@ -144,13 +144,13 @@ Selector Selector::fields(const ResourceType& type, const std::string& text) {
       throw bad_request(
           fmt::format("Unable to find \"{}\" that match label selector \"\", field selector \"{}\": "
                       "invalid selector: '{}'; can't understand '{}'",
-                      type.api_version() + ", Resource=" + type.plural, text, text, part));
+                      type.group + "/" + type.version + ", Resource=" + type.plural, text, text, part));
     }
     if (!is_field_of(type, pair->first)) {
       throw bad_request(
           fmt::format("Unable to find \"{}, Resource={}\" that match label selector \"\", field selector "
                       "\"{}\": field label not supported: {}",
-                      type.api_version(), type.plural, text, pair->first));
+                      type.group + "/" + type.version, type.plural, text, pair->first));
     }
     out.terms_.push_back({pair->first, negated ? Operator::not_in : Operator::in, {pair->second}});
   }

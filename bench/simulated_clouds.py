@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cloudsim as the bench uses it: 100 ms a call, EC2's published request limits, and what was asked of it."""
+"""cloudsim as the bench uses it: 100 ms a call, the published request limits, and what was asked of it."""
 
 import json
 import urllib.request
@@ -10,8 +10,8 @@ REGION = "us-east-1"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKIACLOUDSIM00000001", "AWS_SECRET_ACCESS_KEY": "cloudsim-secret-key"}
 
 
-class SimulatedEc2:
-    """with SimulatedEc2(executable, folder) as ec2: ..."""
+class SimulatedClouds:
+    """with SimulatedClouds(executable, folder) as clouds: ..."""
 
     def __init__(self, executable, folder):
         self._executable, self._folder = executable, folder
@@ -58,6 +58,10 @@ class SimulatedEc2:
         actions = self._control("GET", "calls")["actions"]
         return {name: (counts["attempts"], sum(counts["errors"].values())) for name, counts in sorted(actions.items())}
 
+    def peak_concurrency(self, action):
+        """How many calls of this action were under way at once."""
+        return self._control("GET", "calls")["actions"].get(action, {}).get("peak_concurrency", 0)
+
     def last_call(self, action):
         """When the last call of this action came, in seconds since the epoch; nothing when there was none."""
         times = [call["time"] for call in self._control("GET", "calls/log") if call["action"] == action]
@@ -67,3 +71,20 @@ class SimulatedEc2:
         """Instances that are pending or running."""
         return [instance for instance in self._control("GET", "instances")
                 if instance["state"] in ("pending", "running")]
+
+    # --- Compute Engine ---
+
+    def set(self, **knobs):
+        self._control("POST", "knobs", knobs)
+
+    def machines(self):
+        """All VMs that exist."""
+        return [{**machine, "status": machine["state"]} for machine in self._control("GET", "gce/instances")]
+
+    def migs(self):
+        """All managed instance groups with their resize requests."""
+        return [{**mig, "requests": mig["resize_requests"]} for mig in self._control("GET", "gce/migs")]
+
+    def decide(self, mig, action):
+        """What becomes of a group's queued request: "succeed"."""
+        self._control("POST", f"gce/resize_requests/{mig}", {"action": action})
