@@ -76,10 +76,37 @@ std::optional<std::size_t> body_length(const HttpRequest& request) {
   return length;
 }
 
+enum class Chunks { complete, incomplete, malformed };
+
+/// The body that starts at `at` in chunks, put together; `at` moves behind it.
+Chunks read_chunks(const std::string& input, std::size_t& at, std::string& body) {
+  for (;;) {
+    const auto line_end = input.find("\r\n", at);
+    if (line_end == std::string::npos) {
+      return Chunks::incomplete;
+    }
+    std::size_t size = 0;
+    const auto result = std::from_chars(input.data() + at, input.data() + line_end, size, 16);
+    if (result.ec != std::errc{} || size > kMaxBody) {
+      return Chunks::malformed;
+    }
+    if (input.size() < line_end + 2 + size + 2) {
+      return Chunks::incomplete;
+    }
+    body.append(input, line_end + 2, size);
+    at = line_end + 2 + size + 2;  // no client sends trailers: the blank line follows at once
+    if (size == 0) {
+      return Chunks::complete;
+    }
+  }
+}
+
 std::string_view reason(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 201:
+      return "Created";
     case 400:
       return "Bad Request";
     case 401:
@@ -90,8 +117,16 @@ std::string_view reason(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
     case 412:
       return "Precondition Failed";
+    case 422:
+      return "Unprocessable Entity";
+    case 429:
+      return "Too Many Requests";
     case 500:
       return "Internal Server Error";
     case 503:
@@ -127,6 +162,16 @@ Parsed parse_request(std::string& input, HttpRequest& request) {
   if (!parse_head(std::string_view(input).substr(0, end), request)) {
     return Parsed::malformed;
   }
+  if (request.header("transfer-encoding") == "chunked") {
+    std::size_t at = end + 4;
+    const auto chunks = read_chunks(input, at, request.body);
+    if (chunks == Chunks::complete) {
+      input.erase(0, at);
+    }
+    return chunks == Chunks::complete     ? Parsed::complete
+           : chunks == Chunks::incomplete ? Parsed::incomplete
+                                          : Parsed::malformed;
+  }
   const auto length = body_length(request);
   if (!length) {
     return Parsed::malformed;
@@ -152,6 +197,17 @@ std::string serialize(const HttpReply& reply, bool keep_alive) {
   out += reply.body;
   return out;
 }
+
+std::string serialize_stream_head(const HttpReply& reply) {
+  auto out = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nTransfer-Encoding: chunked\r\n", reply.status,
+                         reason(reply.status), reply.content_type);
+  for (const auto& [name, value] : reply.headers) {
+    fmt::format_to(std::back_inserter(out), "{}: {}\r\n", name, value);
+  }
+  return out + "\r\n";
+}
+
+std::string serialize_chunk(std::string_view text) { return fmt::format("{:x}\r\n{}\r\n", text.size(), text); }
 
 std::string percent_decode(std::string_view text, bool plus_is_space) {
   std::string out;

@@ -32,7 +32,7 @@ TEST(ParseRequest, RefusesWhatIsNoRequest) {
   for (std::string text :
        {"hello\r\n\r\n", "GET x HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+        "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n"}) {
     HttpRequest request;
     EXPECT_EQ(parse_request(text, request), Parsed::malformed) << text;
   }
@@ -59,6 +59,24 @@ TEST(Serialize, SaysHowLongTheBodyIs) {
   EXPECT_NE(text.find("Connection: close\r\n"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\r\n\r\ntext")) << text;
   EXPECT_EQ(serialize(reply, true).find("Connection"), std::string::npos);
+}
+
+TEST(ParseRequest, PutsChunksTogetherAndLeavesTheNextRequest) {
+  const std::string whole =
+      "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n";
+  for (std::size_t cut = 1; cut < whole.size(); ++cut) {
+    std::string part = whole.substr(0, cut);
+    HttpRequest request;
+    EXPECT_EQ(parse_request(part, request), Parsed::incomplete) << cut;
+  }
+  std::string input = whole + "GET /b HTTP/1.1\r\n\r\n";
+  HttpRequest request;
+  ASSERT_EQ(parse_request(input, request), Parsed::complete);
+  EXPECT_EQ(request.body, "abc0123456789");
+  ASSERT_EQ(parse_request(input, request), Parsed::complete);
+  EXPECT_EQ(request.path, "/b");
+  std::string bad = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n";
+  EXPECT_EQ(parse_request(bad, request), Parsed::malformed);
 }
 
 }  // namespace

@@ -16,15 +16,15 @@ namespace cloudsim {
 
 namespace {
 
-void read_listen(const std::string& text, Options& options) {
+void read_listen(const std::string& option, const std::string& text, std::string& address, std::uint16_t& number) {
   const auto colon = text.rfind(':');
   const char* const end = text.data() + text.size();
   const char* const port = colon == std::string::npos ? end : text.data() + colon + 1;
-  const auto result = std::from_chars(port, end, options.port);
+  const auto result = std::from_chars(port, end, number);
   if (port == end || result.ec != std::errc{} || result.ptr != end) {
-    throw std::invalid_argument("--listen: expected ADDRESS:PORT, found \"" + text + "\"");
+    throw std::invalid_argument(option + ": expected ADDRESS:PORT, found \"" + text + "\"");
   }
-  options.address = text.substr(0, colon);
+  address = text.substr(0, colon);
 }
 
 nlohmann::json read_config(const std::string& path) {
@@ -41,6 +41,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   Options options;
   options.seed = std::random_device{}();
   std::string listen = "127.0.0.1:0";
+  std::string kubernetes_listen = "127.0.0.1:0";
   std::string config;
   std::int64_t grace = options.boot.grace.count();
   std::optional<std::int64_t> latency;
@@ -51,6 +52,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   CLI::App app{"cloudsim: simulated clouds for the tests of slurm-burst"};
   app.add_option("--listen", listen, "ADDRESS:PORT, port 0 takes a free one")->capture_default_str();
   app.add_option("--port-file", options.port_file, "where the port is written once it listens");
+  app.add_option("--kubernetes-listen", kubernetes_listen, "ADDRESS:PORT of the Kubernetes API, over TLS")
+      ->capture_default_str();
+  app.add_option("--kubernetes-port-file", options.kubernetes_port_file, "where its port is written");
   app.add_option("--region", options.region, "of the head node's metadata service")->capture_default_str();
   app.add_option("--config", config, "JSON file of knobs, see README.md");
   app.add_option("--boot-command", options.boot.program, "run for each instance that becomes running");
@@ -66,7 +70,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   app.add_flag("--keep-running", options.keep_running, "do not stop when the parent process dies");
   try {
     app.parse(argc, argv);
-    read_listen(listen, options);
+    read_listen("--listen", listen, options.address, options.port);
+    read_listen("--kubernetes-listen", kubernetes_listen, options.kubernetes_address, options.kubernetes_port);
     if (!config.empty()) {
       options.knobs = read_config(config);
     }

@@ -16,6 +16,9 @@ struct Options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
   std::string port_file;
+  std::string kubernetes_address = "127.0.0.1";
+  std::uint16_t kubernetes_port = 0;
+  std::string kubernetes_port_file;
   std::string region = "us-east-1";  ///< of the head node's metadata service
   std::uint64_t seed = 0;
   bool keep_running = false;  ///< do not stop when the parent process dies

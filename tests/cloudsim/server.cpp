@@ -39,9 +39,18 @@ struct Server::Connection {
   std::size_t written = 0;
   std::size_t released = 0;  ///< how much of `out` may be written already
   HttpReply reply;
+  bool streaming = false;  ///< more of the reply will come
+  std::unique_ptr<TlsSession> tls;
+
+  /// As recv() and send() do: negative with errno EAGAIN asks to come again.
+  ssize_t read_some(char* data, std::size_t size) { return tls ? tls->read(data, size) : recv(fd, data, size, 0); }
+  ssize_t write_some(const char* data, std::size_t size) {
+    return tls ? tls->write(data, size) : send(fd, data, size, MSG_NOSIGNAL);
+  }
 };
 
-Server::Server(EventLoop& loop, Handler handler) : loop_(loop), handler_(std::move(handler)) {}
+Server::Server(EventLoop& loop, Handler handler, const TlsContext* tls)
+    : loop_(loop), handler_(std::move(handler)), tls_(tls) {}
 
 Server::~Server() {
   while (!connections_.empty()) {
@@ -88,6 +97,9 @@ void Server::accept_all() {
     auto connection = std::make_unique<Connection>();
     connection->id = id;
     connection->fd = fd;
+    if (tls_ != nullptr) {
+      connection->tls = std::make_unique<TlsSession>(*tls_, fd);
+    }
     connections_[id] = std::move(connection);
     peak_connections_ = std::max(peak_connections_, connections_.size());
     loop_.watch(fd, EPOLLIN, [this, id](std::uint32_t events) {
@@ -113,7 +125,7 @@ void Server::readable(std::uint64_t id) {
   }
   std::array<char, 16384> buffer{};
   for (;;) {
-    const auto count = recv(connection->fd, buffer.data(), buffer.size(), 0);
+    const auto count = connection->read_some(buffer.data(), buffer.size());
     if (count > 0) {
       connection->in.append(buffer.data(), static_cast<std::size_t>(count));
     } else if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -143,6 +155,10 @@ void Server::serve_next(std::uint64_t id) {
     connection->close_after = true;
   } else {
     connection->close_after = request.header("connection") == "close";
+    if (connection->tls) {
+      request.peer_name = connection->tls->peer_name();
+      request.peer_organizations = connection->tls->peer_organizations();
+    }
     connection->reply = handler_(request);
   }
   if (const auto deferred = std::exchange(connection->reply.deferred, nullptr)) {
@@ -177,6 +193,10 @@ void Server::deliver(std::uint64_t id) {
     close_connection(id);
     return;
   }
+  if (reply.stream) {
+    open_stream(*connection);
+    return;
+  }
   connection->out = serialize(reply, !connection->close_after);
   connection->written = 0;
   if (reply.delivery == Delivery::cut) {
@@ -190,6 +210,44 @@ void Server::deliver(std::uint64_t id) {
     return;
   }
   connection->released = connection->out.size();
+  flush(id);
+}
+
+void Server::open_stream(Connection& connection) {
+  const auto id = connection.id;
+  const auto opened = std::exchange(connection.reply.stream, nullptr);
+  connection.streaming = true;
+  connection.out = serialize_stream_head(connection.reply);
+  connection.written = 0;
+  connection.released = connection.out.size();
+  flush(id);
+  opened({[this, id](std::string_view text) { return write_chunk(id, text); }, [this, id] { end_stream(id); }});
+}
+
+bool Server::write_chunk(std::uint64_t id, std::string_view text) {
+  auto* connection = find(id);
+  if (connection == nullptr || !connection->streaming) {
+    return false;
+  }
+  const bool cut = connection->reply.delivery == Delivery::cut;
+  const auto chunk = serialize_chunk(text);
+  connection->out += cut ? chunk.substr(0, chunk.size() / 2) : chunk;
+  connection->released = connection->out.size();
+  flush(id);
+  if (cut) {
+    close_connection(id);
+  }
+  return find(id) != nullptr;
+}
+
+void Server::end_stream(std::uint64_t id) {
+  auto* connection = find(id);
+  if (connection == nullptr || !connection->streaming) {
+    return;
+  }
+  connection->out += serialize_chunk("");
+  connection->released = connection->out.size();
+  connection->streaming = false;
   flush(id);
 }
 
@@ -212,8 +270,8 @@ void Server::flush(std::uint64_t id) {
     return;
   }
   while (connection->written < connection->released) {
-    const auto count = send(connection->fd, connection->out.data() + connection->written,
-                            connection->released - connection->written, MSG_NOSIGNAL);
+    const auto count = connection->write_some(connection->out.data() + connection->written,
+                                              connection->released - connection->written);
     if (count < 0 && errno == EAGAIN) {
       if (!connection->writing) {
         connection->writing = true;
@@ -231,10 +289,14 @@ void Server::flush(std::uint64_t id) {
     connection->writing = false;
     loop_.change(connection->fd, EPOLLIN);
   }
-  if (connection->written == connection->out.size()) {
+  if (connection->streaming) {
+    connection->out.clear();
+    connection->written = connection->released = 0;
+  } else if (connection->written == connection->out.size()) {
+    const bool politely = connection->reply.delivery == Delivery::whole;
     finish(*connection);
     if (connection->close_after) {
-      close_connection(id);
+      close_connection(id, politely);
     } else if (!connection->in.empty()) {
       loop_.after(Millis{0}, [this, id] { serve_next(id); });  // a pipelined request, without growing the stack
     }
@@ -242,7 +304,7 @@ void Server::flush(std::uint64_t id) {
 }
 
 void Server::finish(Connection& connection) {
-  connection.busy = false;
+  connection.busy = connection.streaming = false;
   connection.out.clear();
   connection.written = connection.released = 0;
   if (const auto done = std::exchange(connection.reply.done, nullptr)) {
@@ -250,13 +312,16 @@ void Server::finish(Connection& connection) {
   }
 }
 
-void Server::close_connection(std::uint64_t id) {
+void Server::close_connection(std::uint64_t id, bool politely) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) {
     return;
   }
   const auto connection = std::move(found->second);
   connections_.erase(found);
+  if (politely && connection->tls) {
+    connection->tls->shut_down();
+  }
   loop_.forget(connection->fd);
   close(connection->fd);
   finish(*connection);

@@ -10,6 +10,7 @@
 
 #include "event_loop.h"
 #include "http_message.h"
+#include "tls.h"
 
 namespace cloudsim {
 
@@ -18,7 +19,8 @@ class Server {
   /// Answers at once; a delay is part of the reply.
   using Handler = std::function<HttpReply(const HttpRequest&)>;
 
-  Server(EventLoop& loop, Handler handler);
+  /// With a context, every connection is TLS. It outlives the server.
+  Server(EventLoop& loop, Handler handler, const TlsContext* tls = nullptr);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -39,11 +41,15 @@ class Server {
   void dribble(std::uint64_t id, std::size_t piece, Millis pause);
   void flush(std::uint64_t id);
   void finish(Connection& connection);
-  void close_connection(std::uint64_t id);
+  void open_stream(Connection& connection);
+  bool write_chunk(std::uint64_t id, std::string_view text);
+  void end_stream(std::uint64_t id);
+  void close_connection(std::uint64_t id, bool politely = false);
   Connection* find(std::uint64_t id);
 
   EventLoop& loop_;
   Handler handler_;
+  const TlsContext* tls_;
   int listener_ = -1;
   std::uint64_t last_id_ = 0;
   std::size_t peak_connections_ = 0;

@@ -36,6 +36,15 @@ void write_port_file(const std::string& path, std::uint16_t port) {
   }
 }
 
+/// What EKS's authenticator asks AWS for.
+std::optional<kubernetes::AwsKey> aws_key(const ec2::Ec2Service& aws, const std::string& access_key_id) {
+  const auto key = aws.find_key(access_key_id);
+  if (!key) {
+    return std::nullopt;
+  }
+  return kubernetes::AwsKey{key->secret_access_key, key->session_token, key->arn, key->expires};
+}
+
 }  // namespace
 
 Simulation::Simulation(const Options& options)
@@ -47,8 +56,14 @@ Simulation::Simulation(const Options& options)
   auto ec2 = std::make_unique<ec2::Ec2Service>(shared, options.region, options.seed);
   auto gce = std::make_unique<gce::GceService>(shared, options.seed);
   gce->set_aws_verifier([&sender = *ec2](const HttpRequest& request) { return sender.is_signed(request); });
+  auto kubernetes = std::make_unique<kubernetes::KubernetesService>(
+      shared, options.seed, [&aws = *ec2](const std::string& access_key_id) { return aws_key(aws, access_key_id); });
+  kubernetes->access().set_google_verifier(
+      [&google = *gce](const HttpRequest& request) { return google.authorized(request); });
+  kubernetes_ = kubernetes.get();
   clouds_.push_back(std::move(ec2));
   clouds_.push_back(std::move(gce));
+  clouds_.push_back(std::move(kubernetes));
   set_knobs(options.knobs);
   initial_knobs_ = knobs_;
 }
@@ -56,6 +71,10 @@ Simulation::Simulation(const Options& options)
 void Simulation::run() {
   loop_.on_signals({SIGTERM, SIGINT, SIGCHLD}, [this](int signal) { on_signal(signal); });
   const auto port = server_.listen(options_.address, options_.port);
+  const auto kubernetes_port = kubernetes_->listen(options_.kubernetes_address, options_.kubernetes_port);
+  if (!options_.kubernetes_port_file.empty()) {
+    write_port_file(options_.kubernetes_port_file, kubernetes_port);
+  }
   for (const auto& cloud : clouds_) {
     cloud->start(fmt::format("http://{}:{}", options_.address, port));
   }
@@ -91,7 +110,13 @@ HttpReply Simulation::handle(const HttpRequest& request) {
 HttpReply Simulation::control(const HttpRequest& request) {
   try {
     const auto body = request.body.empty() ? nlohmann::json::object() : nlohmann::json::parse(request.body);
-    return json_reply(200, control_call(request, body));
+    const auto answer = control_call(request, body);
+    if (answer.is_string()) {  // a file rather than an object
+      HttpReply reply;
+      reply.body = answer.get<std::string>();
+      return reply;
+    }
+    return json_reply(200, answer);
   } catch (const std::out_of_range& error) {
     return json_reply(404, {{"error", error.what()}});
   } catch (const std::exception& error) {

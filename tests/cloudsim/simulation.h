@@ -13,6 +13,7 @@
 #include "event_loop.h"
 #include "faults.h"
 #include "knobs.h"
+#include "kubernetes/kubernetes_service.h"
 #include "machine_boot.h"
 #include "options.h"
 #include "server.h"
@@ -43,6 +44,7 @@ class Simulation {
   CallLog calls_;
   MachineBoot boot_;
   std::vector<std::unique_ptr<SimulatedCloud>> clouds_;
+  kubernetes::KubernetesService* kubernetes_ = nullptr;  ///< one of the clouds
   Server server_;
 };
 

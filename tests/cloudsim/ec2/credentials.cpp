@@ -135,6 +135,16 @@ const TemporaryKey& Credentials::issue(const std::string& arn, const std::string
   return temporary_.insert_or_assign(key.access_key_id, key).first->second;
 }
 
+std::optional<TemporaryKey> Credentials::find(const std::string& access_key_id) const {
+  for (const auto& key : knobs_->keys) {
+    if (key.access_key_id == access_key_id) {
+      return TemporaryKey{access_key_id, key.secret_access_key, "", key.arn, "", WallTime::max()};
+    }
+  }
+  const auto found = temporary_.find(access_key_id);
+  return found == temporary_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Credentials::expire_all(WallTime now) {
   for (auto& [id, key] : temporary_) {
     key.expires = std::min(key.expires, now);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -31,6 +32,8 @@ class Credentials {
   /// Throws ApiError with the code of the service that the signature names.
   Caller verify(const HttpRequest& request, WallTime now) const;
   const TemporaryKey& issue(const std::string& arn, const std::string& user_id, Millis lifetime, WallTime now);
+  /// With its secret, long-term or temporary; nothing: unknown.
+  std::optional<TemporaryKey> find(const std::string& access_key_id) const;
   void expire_all(WallTime now);  ///< every temporary key, at once
   void clear() { temporary_.clear(); }
 

@@ -27,6 +27,10 @@ class Ec2Service final : public SimulatedCloud {
   void set_knobs(const nlohmann::json& values) override;
   void start(const std::string& url) override;
   void reset() override;
+  /// A key that is good now, for others who check signatures.
+  std::optional<TemporaryKey> find_key(const std::string& access_key_id) const {
+    return credentials_.find(access_key_id);
+  }
 
   /// Whether a request to STS, whoever brings it, bears a good signature of a key that is known here.
   bool is_signed(const HttpRequest& request) const;

@@ -36,6 +36,9 @@ class GceService final : public SimulatedCloud {
   /// Identities of AWS are good where this says so; without it, none is.
   void set_aws_verifier(GoogleAuth::AwsVerifier verifier) { auth_.set_aws_verifier(std::move(verifier)); }
 
+  /// Whether it bears a token that was given out here, for others who take Google's tokens.
+  bool authorized(const HttpRequest& request) const { return auth_.authorized(request); }
+
  private:
   struct Answer;
   struct Repeatable {
