@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the Kubernetes API in one namespace: authorized, limited, judged.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/kube_access.h"
+#include "burst/config.h"
+#include "burst/services.h"
+#include "providers/kubernetes/kubernetes_errors.h"
+
+namespace burst::kubernetes {
+
+/// One call, before it is sent.
+struct ApiCall {
+  std::string method;      ///< GET, POST, PUT or DELETE
+  std::string path;        ///< with the query: `/api/v1/namespaces/slurm/pods?limit=500`
+  std::string body = {};   ///< JSON
+  std::string about = {};  ///< for messages: `pod gpu-3`
+};
+
+/// What a call came to: the reply's body, or an error.
+struct CallResult {
+  std::string body;
+  std::optional<ApiError> error;
+  bool unknown = false;  ///< no final answer came (deadline, connection): it may have taken effect
+
+  bool ok() const { return !error; }
+};
+
+/// An API server as seen by one namespace of it. Used by one thread at a time.
+class KubernetesApi {
+ public:
+  KubernetesApi(std::shared_ptr<auth::KubeAccess> access, std::string name_space, int in_flight, const Config& config,
+                const Services& services);
+
+  const std::string& name_space() const;
+  /// `/api/v1/namespaces/NS/pods`, with `/name` where one is given.
+  std::string pods_path(std::string_view name = {}) const;
+
+  /// Looks at a result as soon as it is there; false: nothing more is to be sent, the rest gets `refused` as theirs.
+  using ResultSink = std::function<bool(std::size_t call, const CallResult& result)>;
+
+  /// Sends calls side by side, no more than `in_flight` at once, repeated as the error table says; results in the
+  /// calls' order.
+  std::vector<CallResult> send(const std::vector<ApiCall>& calls, const ResultSink& sink = {}) const;
+
+  /// All pages of a list, each given to `read`, which returns the continue token; begins anew when the server forgot
+  /// it (410). Throws Error with the API server's code. `restart` is called before it begins anew.
+  void list(const std::string& path, const std::function<std::string(std::string_view body)>& read,
+            const std::function<void()>& restart) const;
+
+ private:
+  std::shared_ptr<auth::KubeAccess> access_;
+  std::string name_space_;
+  int in_flight_;
+  const Config& config_;
+  HttpClient& http_;
+};
+
+}  // namespace burst::kubernetes
