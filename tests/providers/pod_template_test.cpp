@@ -97,7 +97,7 @@ spec:
 }
 
 TEST_F(PodTemplateOf, TheNodesNameStandsFirstInEachContainersEnvironmentOnce) {
-  const auto pod = body(R"(
+  const auto pod = body(R"y(
 spec:
   initContainers: [{name: prepare, image: i, args: ["--node={node_name}"]}]
   containers:
@@ -106,95 +106,96 @@ spec:
     command: [sh, -c, "exec slurmd -D -b -N {node_name} --conf {node_name}"]
     env: [{name: A, value: "$(NODE_NAME)"}, {name: NODE_NAME, value: wrong}, {name: B, value: "x-{node_name}"},
           {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
-)");
+)y");
   EXPECT_EQ(pod["spec"]["initContainers"][0]["args"][0], "--node=ai-gpu-3");
-EXPECT_EQ(pod["spec"]["initContainers"][0]["env"][0]["value"], "ai-gpu-3");
-const auto& slurmd = pod["spec"]["containers"][0];
-EXPECT_EQ(slurmd["command"][2], "exec slurmd -D -b -N ai-gpu-3 --conf ai-gpu-3");
-  EXPECT_EQ(slurmd["env"], Json::parse(R"([{"name": "NODE_NAME", "value": "ai-gpu-3"}, {"name": "A", "value": "$(NODE_NAME)"
+  EXPECT_EQ(pod["spec"]["initContainers"][0]["env"][0]["value"], "ai-gpu-3");
+  const auto& slurmd = pod["spec"]["containers"][0];
+  EXPECT_EQ(slurmd["command"][2], "exec slurmd -D -b -N ai-gpu-3 --conf ai-gpu-3");
+  EXPECT_EQ(slurmd["env"],
+            Json::parse(R"y([{"name": "NODE_NAME", "value": "ai-gpu-3"}, {"name": "A", "value": "$(NODE_NAME)"
   },
               {"name": "B", "value": "x-ai-gpu-3"},
-              {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}])"));
-  }
+              {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}])y"));
+}
 
-  TEST_F(PodTemplateOf, EveryFormAndBothLanguagesGiveOnePod) {
-    const auto bare = load(kSpec);
-    const std::string inner = R"("spec": {"containers": [{"image": "slurmd:24.11", "name": "slurmd"}]})";
-    for (const auto& text :
-         {"apiVersion: v1\nkind: Pod\n" + std::string(kSpec), "{" + inner + "}",
-          R"({"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "t"}, "template": {)" + inner + "}}"}) {
-      EXPECT_EQ(load(text).json(), bare.json()) << text;
-      EXPECT_EQ(load(text).hash(), bare.hash()) << text;
-    }
+TEST_F(PodTemplateOf, EveryFormAndBothLanguagesGiveOnePod) {
+  const auto bare = load(kSpec);
+  const std::string inner = R"("spec": {"containers": [{"image": "slurmd:24.11", "name": "slurmd"}]})";
+  for (const auto& text :
+       {"apiVersion: v1\nkind: Pod\n" + std::string(kSpec), "{" + inner + "}",
+        R"({"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "t"}, "template": {)" + inner + "}}"}) {
+    EXPECT_EQ(load(text).json(), bare.json()) << text;
+    EXPECT_EQ(load(text).hash(), bare.hash()) << text;
   }
+}
 
-  TEST_F(PodTemplateOf, WhatBelongsToOneObjectIsLeftOut) {
-    const auto pod = body(R"(
+TEST_F(PodTemplateOf, WhatBelongsToOneObjectIsLeftOut) {
+  const auto pod = body(R"(
 metadata: {name: other, generateName: x-, uid: "1", resourceVersion: "2", creationTimestamp: null, finalizers: [a/b]}
 status: {phase: Running}
 spec: {hostname: other, containers: [{name: slurmd, image: slurmd}]}
 )");
-    EXPECT_EQ(pod["metadata"]["name"], "ai-gpu-3");
-    EXPECT_EQ(pod["spec"]["hostname"], "ai-gpu-3");
-    EXPECT_EQ(pod["metadata"]["finalizers"][0], "a/b");
-    for (const char* key : {"generateName", "uid", "resourceVersion", "creationTimestamp"})
-      EXPECT_FALSE(pod["metadata"].contains(key)) << key;
-    EXPECT_FALSE(pod.contains("status"));
-  }
+  EXPECT_EQ(pod["metadata"]["name"], "ai-gpu-3");
+  EXPECT_EQ(pod["spec"]["hostname"], "ai-gpu-3");
+  EXPECT_EQ(pod["metadata"]["finalizers"][0], "a/b");
+  for (const char* key : {"generateName", "uid", "resourceVersion", "creationTimestamp"})
+    EXPECT_FALSE(pod["metadata"].contains(key)) << key;
+  EXPECT_FALSE(pod.contains("status"));
+}
 
-  TEST_F(PodTemplateOf, TheHashIsOfTheContentNotOfTheNode) {
-    const auto first = load(kSpec);
-    EXPECT_EQ(load("# a comment\n" + std::string(kSpec)).hash(), first.hash());
-    EXPECT_EQ(Json::parse(first.body("n-1", "a", 1))["metadata"]["annotations"]["slurm-burst/template"], first.hash());
-    EXPECT_EQ(Json::parse(first.body("n-2", "b", {}))["metadata"]["annotations"]["slurm-burst/template"], first.hash());
-    EXPECT_NE(load("spec: {containers: [{name: slurmd, image: slurmd:25.05}]}").hash(), first.hash());
-    settings_.labels = {{"team", "hpc"}};
-    EXPECT_NE(load(kSpec).hash(), first.hash());
-  }
+TEST_F(PodTemplateOf, TheHashIsOfTheContentNotOfTheNode) {
+  const auto first = load(kSpec);
+  EXPECT_EQ(load("# a comment\n" + std::string(kSpec)).hash(), first.hash());
+  EXPECT_EQ(Json::parse(first.body("n-1", "a", 1))["metadata"]["annotations"]["slurm-burst/template"], first.hash());
+  EXPECT_EQ(Json::parse(first.body("n-2", "b", {}))["metadata"]["annotations"]["slurm-burst/template"], first.hash());
+  EXPECT_NE(load("spec: {containers: [{name: slurmd, image: slurmd:25.05}]}").hash(), first.hash());
+  settings_.labels = {{"team", "hpc"}};
+  EXPECT_NE(load(kSpec).hash(), first.hash());
+}
 
-  TEST_F(PodTemplateOf, RefusesWhatIsNoTemplateWithItsPlace) {
-    const std::string container = "name: slurmd, image: i";
-    const auto with = [](const std::string& inside) { return "spec: {containers: [{" + inside + "}]}"; };
-    const std::vector<std::pair<std::string, std::string>> cases{
-        {"", "expected an object, found nothing"},
-        {"[]", "expected an object, found a list"},
-        {"a: [", "not YAML"},
-        {"a: b\n---\nc: d\n", "expected one document"},
-        {"apiVersion: apps/v1\n" + std::string(kSpec), "/apiVersion: expected v1, found apps/v1"},
-        {"kind: StatefulSet\n" + std::string(kSpec), "/kind: expected Pod or PodTemplate, found StatefulSet"},
-        {"sepc: {}\n", "/sepc: unknown field, expected one of apiVersion, kind, metadata, spec, status"},
-        {"spec: {}\n", "/spec/containers: expected a list of containers, found none"},
-        {"spec: {containers: {}}\n", "/spec/containers: expected a list, found an object"},
-        {"spec: {containers: [a]}\n", "/spec/containers/0: expected an object, found a text"},
-        {with("image: i"), "/spec/containers/0/name: expected a text, found nothing"},
-        {with("name: Slurmd, image: i"), "/spec/containers/0/name: expected a DNS label, found Slurmd"},
-        {with("name: slurmd"), "/spec/containers/0/image: expected a text, found nothing"},
-        {with(container + ", args: [1]"), "/spec/containers/0/args/0: expected a text, found a number"},
-        {with(container + ", command: x"), "/spec/containers/0/command: expected a list, found a text"},
-        {with(container + ", env: [{name: A, value: true}]"),
-         "/spec/containers/0/env/0/value: expected a text, found a boolean"},
-        {with(container + ", env: [{value: x}]"), "/spec/containers/0/env/0/name: expected a text, found nothing"},
-        {with(container + "}, {" + container), "/spec/containers/1/name: two containers are called slurmd"},
-        {"metadata: {labels: {on: x, a: on}}\n" + std::string(kSpec), "/metadata/labels/a: expected a text, found a "},
-        {"metadata: {labels: {a: b c}}\n" + std::string(kSpec), "/metadata/labels/a: no value that Kubernetes takes"},
-        {"metadata: {annotations: {a b: c}}\n" + std::string(kSpec), "/metadata/annotations/a b: no key that"},
-        {"metadata: {namespace: other}\n" + std::string(kSpec),
-         "/metadata/namespace: the group's Namespace is not set, found other"}};
-    for (const auto& [text, message] : cases) {
-      EXPECT_THAT(error(text), testing::AllOf(StartsWith("reading \"/t.yaml\": "), HasSubstr(message))) << text;
-    }
+TEST_F(PodTemplateOf, RefusesWhatIsNoTemplateWithItsPlace) {
+  const std::string container = "name: slurmd, image: i";
+  const auto with = [](const std::string& inside) { return "spec: {containers: [{" + inside + "}]}"; };
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "expected an object, found nothing"},
+      {"[]", "expected an object, found a list"},
+      {"a: [", "not YAML"},
+      {"a: b\n---\nc: d\n", "expected one document"},
+      {"apiVersion: apps/v1\n" + std::string(kSpec), "/apiVersion: expected v1, found apps/v1"},
+      {"kind: StatefulSet\n" + std::string(kSpec), "/kind: expected Pod or PodTemplate, found StatefulSet"},
+      {"sepc: {}\n", "/sepc: unknown field, expected one of apiVersion, kind, metadata, spec, status"},
+      {"spec: {}\n", "/spec/containers: expected a list of containers, found none"},
+      {"spec: {containers: {}}\n", "/spec/containers: expected a list, found an object"},
+      {"spec: {containers: [a]}\n", "/spec/containers/0: expected an object, found a text"},
+      {with("image: i"), "/spec/containers/0/name: expected a text, found nothing"},
+      {with("name: Slurmd, image: i"), "/spec/containers/0/name: expected a DNS label, found Slurmd"},
+      {with("name: slurmd"), "/spec/containers/0/image: expected a text, found nothing"},
+      {with(container + ", args: [1]"), "/spec/containers/0/args/0: expected a text, found a number"},
+      {with(container + ", command: x"), "/spec/containers/0/command: expected a list, found a text"},
+      {with(container + ", env: [{name: A, value: true}]"),
+       "/spec/containers/0/env/0/value: expected a text, found a boolean"},
+      {with(container + ", env: [{value: x}]"), "/spec/containers/0/env/0/name: expected a text, found nothing"},
+      {with(container + "}, {" + container), "/spec/containers/1/name: two containers are called slurmd"},
+      {"metadata: {labels: {on: x, a: on}}\n" + std::string(kSpec), "/metadata/labels/a: expected a text, found a "},
+      {"metadata: {labels: {a: b c}}\n" + std::string(kSpec), "/metadata/labels/a: no value that Kubernetes takes"},
+      {"metadata: {annotations: {a b: c}}\n" + std::string(kSpec), "/metadata/annotations/a b: no key that"},
+      {"metadata: {namespace: other}\n" + std::string(kSpec),
+       "/metadata/namespace: the group's Namespace is not set, found other"}};
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT(error(text), testing::AllOf(StartsWith("reading \"/t.yaml\": "), HasSubstr(message))) << text;
   }
+}
 
-  TEST_F(PodTemplateOf, AMissingFileIsNamed) {
-    settings_.pod_template = "/absent.yaml";
-    EXPECT_EQ(error(kSpec), "reading \"/absent.yaml\": there is no such file");
-  }
+TEST_F(PodTemplateOf, AMissingFileIsNamed) {
+  settings_.pod_template = "/absent.yaml";
+  EXPECT_EQ(error(kSpec), "reading \"/absent.yaml\": there is no such file");
+}
 
-  TEST_F(PodTemplateOf, ItsNamespaceMayBeTheGroups) {
-    settings_.name_space = "slurm";
-    const auto pod = body("metadata: {namespace: slurm}\n" + std::string(kSpec));
-    EXPECT_FALSE(pod["metadata"].contains("namespace"));
-  }
+TEST_F(PodTemplateOf, ItsNamespaceMayBeTheGroups) {
+  settings_.name_space = "slurm";
+  const auto pod = body("metadata: {namespace: slurm}\n" + std::string(kSpec));
+  EXPECT_FALSE(pod["metadata"].contains("namespace"));
+}
 
-  }  // namespace
-  }  // namespace burst::kubernetes
+}  // namespace
+}  // namespace burst::kubernetes
