@@ -45,8 +45,9 @@ class Examples(KubeTest):
 
     def test_rights_are_bound_to_the_service_account_and_no_more_than_what_is_called(self):
         wanted = {"role.yaml": {("", "pods"): ["create", "delete", "get", "list"]},
-                  "role-nodesetpowerstate.yaml": {("slurm.nebius.ai", "nodesetpowerstates"): ["create", "get", "update"],
-                                                  ("", "pods"): ["get", "list"]}}
+                  "role-nodesetpowerstate.yaml": {("slurm.nebius.ai", "nodesets"): ["get"],
+                                                  ("slurm.nebius.ai", "nodesetpowerstates"): ["create", "get", "update"],
+                                                  ("", "pods"): ["list"], ("", "events"): ["list"]}}
         for name, rights in wanted.items():
             found = {item["kind"]: item for item in documents(name)}
             self.assertNotIn("ClusterRole", found)
