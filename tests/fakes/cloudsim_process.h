@@ -80,7 +80,8 @@ class CloudsimProcess {
     static const std::set<std::string> kLive{"pending", "running", "PROVISIONING", "STAGING", "RUNNING"};
     nlohmann::json result = nlohmann::json::array();
     if (cloud == "kubernetes") {
-      for (auto& pod : get("/_control/kubernetes/pods")["pods"]) {
+      const auto all = get("/_control/kubernetes/pods");
+      for (const auto& pod : all["pods"]) {
         const auto phase = pod["status"].value("phase", "");
         if (!pod["metadata"].contains("deletionTimestamp") && (phase == "Pending" || phase == "Running"))
           result.push_back(pod);
