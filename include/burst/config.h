@@ -57,7 +57,8 @@ struct Partition {
   std::vector<NodeGroup> groups;
   SlurmOptions options;  ///< PartitionOptions
 
-  /// What its groups need and PartitionOptions do not say, then PartitionOptions: all that its line in slurm.conf has.
+  /// What its groups need and PartitionOptions do not say (the largest value where groups differ), then
+  /// PartitionOptions: all that its line in slurm.conf has.
   SlurmOptions slurm_options() const;
 };
 
@@ -111,6 +112,8 @@ struct ProviderKeys {
   bool nodes_are_dns_labels = false;  ///< machines are called as their nodes: names have to be RFC 1035 labels
   /// How long ending a machine may take: Slurm's SuspendTimeout is better not below it.
   std::chrono::seconds termination_time{30};
+  /// The same where a group's keys decide on it; null: one for all groups.
+  std::chrono::seconds (*group_termination_time)(const nlohmann::ordered_json& group) = nullptr;
 };
 
 struct ConfigPaths {
