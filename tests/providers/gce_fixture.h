@@ -19,7 +19,6 @@
 #include "burst/hostlist.h"
 #include "fakes/cloudsim_process.h"
 #include "fakes/fake_services.h"
-#include "fakes/hasty_clock.h"
 #include "fakes/temporary_folder.h"
 #include "providers/gce/gce_family.h"
 #include "system/disk_files.h"
@@ -29,6 +28,15 @@
 namespace burst::gce {
 
 using nlohmann::json;
+
+/// Real time and HTTP, but a clock whose sleeps a test may shorten.
+class HastyClock : public SystemClock {
+ public:
+  std::chrono::milliseconds longest_sleep{100};
+  void sleep_for(std::chrono::milliseconds duration) override {
+    SystemClock::sleep_for(std::min(duration, longest_sleep));
+  }
+};
 
 /// As if the program were killed before the first request whose URL holds a text: it is not sent, nor any after it.
 class KilledAt : public HttpClient {
