@@ -31,6 +31,13 @@ namespace burst::kubernetes {
 
 using nlohmann::json;
 
+/// The real time, or some time later.
+class ShiftedClock : public SystemClock {
+ public:
+  std::chrono::milliseconds ahead{0};
+  std::chrono::sys_time<std::chrono::milliseconds> now() const override { return SystemClock::now() + ahead; }
+};
+
 class KubernetesFixture : public testing::Test {
  protected:
   KubernetesFixture() {
@@ -137,7 +144,7 @@ class KubernetesFixture : public testing::Test {
 
   CloudsimProcess sim_;
   TemporaryFolder folder_;
-  SystemClock clock_;
+  ShiftedClock clock_;
   SystemRandom random_;
   DiskFiles files_;
   SpawnProcesses processes_;
