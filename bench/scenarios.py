@@ -239,5 +239,5 @@ def generate_conf(bench):
     return rows
 
 
-SECTIONS = {"power": power, "gce": gce_scenarios.power,
-            "kubernetes": kubernetes_scenarios.power, "start-up": start_up, "change_state": change_state, "generate_conf": generate_conf}
+SECTIONS = {"power": power, "gce": gce_scenarios.power, "kubernetes": kubernetes_scenarios.power, "start-up": start_up,
+            "change_state": change_state, "generate_conf": generate_conf}
