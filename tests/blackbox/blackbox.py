@@ -162,7 +162,8 @@ class BlackboxTest(unittest.TestCase):
 
     def show_jobs(self, jobs, limit="1:00:00"):
         """{job id: hostlist}: what squeue shows from now on."""
-        (self.folder / "slurm/jobs").write_text("".join(f"{job} CONFIGURING {nodes} {limit}\n" for job, nodes in jobs.items()))
+        lines = (f"{job} CONFIGURING {nodes} {limit}\n" for job, nodes in jobs.items())
+        (self.folder / "slurm/jobs").write_text("".join(lines))
 
     def log(self):
         return self.log_file.read_text() if self.log_file.exists() else ""

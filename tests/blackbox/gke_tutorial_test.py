@@ -28,7 +28,7 @@ class Tutorial(KubernetesBlackboxTest):
         self.resumed("kube-cpu-[0-3]")
         for name, pod in self.pods().items():
             self.assertEqual(self.addresses()[name], (pod["status"]["podIP"], name))
-            self.assertEqual(set(pod["spec"]) & {"dnsConfig", "dnsPolicy", "subdomain", "hostNetwork"} - {"dnsPolicy"}, set())
+            self.assertEqual(set(pod["spec"]) & {"dnsConfig", "subdomain", "hostNetwork"}, set())
             self.assertEqual(pod["spec"].get("dnsPolicy", "ClusterFirst"), "ClusterFirst")
         text, _ = self.conf()
         self.assertNotIn("cloud_dns", text)

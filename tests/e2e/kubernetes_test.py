@@ -8,6 +8,7 @@ from kubernetes import Kubernetes, kubernetes_group, kubernetes_partition, soper
 from kubernetes_scenario import KubernetesScenario, our_labels
 from scenario import OFF
 
+IMAGE_ERRORS = ("burst:ErrImagePull ", "burst:ImagePullBackOff ")
 _GROUPS = ("cpu", "gpu", "big", "spot", "arm", "tpu")
 
 
@@ -126,8 +127,7 @@ class Soperator(KubernetesScenario):
             cloud.node_set("kube-worker", replicas=4)
             cluster.start_change_state()
             job = cluster.sbatch("srun hostname", 1, "--nodelist=kube-worker-0")
-            cluster.wait_for_nodes("kube-worker-0", lambda node: node.reason.startswith(("burst:ErrImagePull",
-                                                                                         "burst:ImagePullBackOff")), "refused")
+            cluster.wait_for_nodes("kube-worker-0", lambda node: node.reason.startswith(IMAGE_ERRORS), "refused")
             cluster.wait_for_job(job, "PENDING")
             processes.wait_until(lambda: cloud.active_nodes("kube-worker") == [], "the ordinal is left")
 
