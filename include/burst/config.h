@@ -111,6 +111,8 @@ struct ProviderKeys {
   bool nodes_are_dns_labels = false;  ///< machines are called as their nodes: names have to be RFC 1035 labels
   /// How long ending a machine may take: Slurm's SuspendTimeout is better not below it.
   std::chrono::seconds termination_time{30};
+  /// The same where a group's keys decide on it; null: one for all groups.
+  std::chrono::seconds (*group_termination_time)(const nlohmann::ordered_json& group) = nullptr;
 };
 
 struct ConfigPaths {

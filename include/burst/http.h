@@ -60,6 +60,11 @@ struct RequestLimit {
   std::string key;  ///< "ec2/us-east-1/CreateTags"; empty: no limit
   double burst = 0;
   double per_second = 0;
+  /// How many of a send() may be under way at any time; 0: as many as the client allows. Calls so limited speak to one
+  /// server as one user: where one is told by a 429 when to come again, none is sent before.
+  int at_once = 0;
+
+  bool has_rate() const { return burst > 0 || per_second > 0; }
 };
 
 struct HttpCall {
@@ -69,6 +74,9 @@ struct HttpCall {
   std::function<void(HttpRequest&)> sign;
   /// Judges a reply, or a failed attempt (status 0). Absent: retry on status 0, 429 and 5xx.
   std::function<RetryVerdict(const HttpResponse&)> judge;
+  /// Asked before every attempt: false ends the call with what it has, which is `not sent` before the first. Absent:
+  /// it is wanted.
+  std::function<bool()> wanted;
   RequestLimit limit;
   int max_attempts = 8;
   std::chrono::milliseconds timeout{30'000};  ///< for one attempt, connecting included

@@ -231,7 +231,8 @@ void read_provider_side(const ConfigPlace& place, const ProviderKeys& provider, 
   const auto is_fatal = [](const auto& problem) { return problem.fatal; };
   const bool good = std::none_of(problems.begin() + static_cast<std::ptrdiff_t>(before), problems.end(), is_fatal);
   if (provider.partition_options != nullptr && good) group.partition_needs = provider.partition_options(place.value());
-  group.termination_time = provider.termination_time;
+  const bool own_time = provider.group_termination_time != nullptr && good;
+  group.termination_time = own_time ? provider.group_termination_time(place.value()) : provider.termination_time;
   const auto name = place.optional("NodeGroupName");
   if (provider.nodes_are_dns_labels && name) check_dns_label(*name, group);
 }

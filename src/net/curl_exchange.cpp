@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kSpareTransfers = 8;
+constexpr int kTooManyRequests = 429;
 
 RetryVerdict judge_by_status(const HttpResponse& response) {
-  static constexpr int kTooManyRequests = 429;
   static constexpr int kServerError = 500;
   return {response.status == 0 || response.status == kTooManyRequests || response.status >= kServerError, {}};
 }
@@ -67,7 +67,12 @@ std::vector<HttpResponse> CurlExchange::run() {
   }
 }
 
-void CurlExchange::enqueue(std::size_t index) { queues_[tasks_[index].call.limit.key].ready.insert(index); }
+void CurlExchange::enqueue(std::size_t index) {
+  const auto& limit = tasks_[index].call.limit;
+  auto& queue = queues_[limit.key];
+  queue.ready.insert(index);
+  if (!limit.key.empty()) queue.at_once = limit.at_once;
+}
 
 void CurlExchange::wake_delayed() {
   if (delayed_.empty()) return;
@@ -82,7 +87,7 @@ void CurlExchange::wake_delayed() {
 CurlExchange::Queue* CurlExchange::next_queue(TimePoint now) {
   Queue* earliest = nullptr;
   for (auto& [key, queue] : queues_) {
-    if (queue.ready.empty() || queue.not_before > now) continue;
+    if (!queue.may_start(now)) continue;
     if (earliest == nullptr || *queue.ready.begin() < *earliest->ready.begin()) earliest = &queue;
   }
   return earliest;
@@ -99,7 +104,12 @@ void CurlExchange::start_calls() {
       end_unsent(*queue);
       continue;
     }
-    const auto delay = context_.buckets.take(tasks_[index].call.limit, now);
+    if (end_unwanted(index)) {
+      queue->ready.erase(index);
+      continue;
+    }
+    const auto& limit = tasks_[index].call.limit;
+    const auto delay = limit.has_rate() ? context_.buckets.take(limit, now) : TokenBuckets::Duration::zero();
     if (delay > TokenBuckets::Duration::zero()) {
       // Compared as a difference: adding an endless delay to a time would overflow.
       if (delay >= context_.settings.deadline - now) {
@@ -111,7 +121,19 @@ void CurlExchange::start_calls() {
     }
     queue->ready.erase(queue->ready.begin());
     start(index);
+    ++queue->running;
   }
+}
+
+bool CurlExchange::end_unwanted(std::size_t index) {
+  const auto& call = tasks_[index].call;
+  if (!call.wanted || call.wanted()) return false;
+  auto& response = responses_[index];
+  if (response.status == 0 && response.transport_error.empty()) {
+    response.transport_error = fmt::format("not sent to {}: not wanted any more", peer_of(call.request.url));
+  }
+  end(index, std::move(response));
+  return true;
 }
 
 void CurlExchange::end_unsent(Queue& queue) {
@@ -164,6 +186,7 @@ void CurlExchange::collect() {
     // A handle whose host was not resolved keeps its buffer, and libcurl 7.88 then refuses CURLOPT_BUFFERSIZE.
     if (code == CURLE_OK && engine_.spare.size() < kSpareTransfers) engine_.spare.push_back(std::move(owned));
     owned.reset();
+    --queues_[tasks_[index].call.limit.key].running;
     finish(index, std::move(result));
   }
 }
@@ -193,6 +216,10 @@ void CurlExchange::finish(std::size_t index, AttemptResult result) {
     context_.log.debug(fmt::format("{}: attempt {} of {} failed, the next one in {} ms", summary(task.call, response),
                                    task.attempts, task.call.max_attempts, delay.count()));
   }
+  if (response.status == kTooManyRequests && retry_after && task.call.limit.at_once > 0) {
+    auto& queue = queues_[task.call.limit.key];
+    queue.not_before = std::max(queue.not_before, now + *retry_after);
+  }
   responses_[index] = std::move(response);
   delayed_.emplace(now + delay, index);
 }
@@ -211,7 +238,7 @@ void CurlExchange::wait() {
   const auto most = static_cast<std::size_t>(std::max(1, context_.settings.in_flight));
   if (running_.size() < most) {
     for (const auto& [key, queue] : queues_) {
-      if (!queue.ready.empty()) next = std::min(next, queue.not_before);
+      if (!queue.ready.empty() && queue.has_room()) next = std::min(next, queue.not_before);
     }
   }
   const auto duration = std::max(milliseconds(0), std::chrono::ceil<milliseconds>(next - now));

@@ -62,6 +62,10 @@ class CurlExchange {
   struct Queue {
     std::set<std::size_t> ready;
     TimePoint not_before;
+    int running = 0, at_once = 0;  ///< at_once: 0 for no limit
+
+    bool may_start(TimePoint now) const { return !ready.empty() && not_before <= now && has_room(); }
+    bool has_room() const { return at_once == 0 || running < at_once; }
   };
   using Delayed = std::pair<TimePoint, std::size_t>;
 
@@ -70,6 +74,7 @@ class CurlExchange {
   void start_calls();
   Queue* next_queue(TimePoint now);
   void start(std::size_t index);
+  bool end_unwanted(std::size_t index);
   void collect();
   void finish(std::size_t index, AttemptResult result);
   void end(std::size_t index, HttpResponse response);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flex Start with the real Slurm: jobs wait in Google's queue, and nothing is left of those that end there."""
 
+import re
 import time
 import unittest
 
@@ -14,6 +15,12 @@ _HOLD = 3_600_000  # ms: the request stays accepted until the test decides
 
 def flex_cloud(accepted_ms=_HOLD, **more):
     return ComputeEngine(gce={"accepted_ms": accepted_ms}, **more)
+
+
+def reservations(cluster):
+    """Slurm's reservations, each as {field: value}."""
+    lines = cluster.scontrol("-o", "show", "reservations").splitlines()
+    return [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in lines if line.startswith("ReservationName=")]
 
 
 class Flex(GceScenario):
@@ -114,6 +121,64 @@ class Flex(GceScenario):
             self.assertEqual(set(cluster.stop_change_state()), {0})
             # What remains of the expired machines' groups has gone.
             self.assertEqual(len(self.migs(cluster)), 2)
+
+    def test_labels_and_metadata_of_instance_properties_are_on_the_machines(self):
+        group = flex_group(InstanceProperties={"labels": {"team": "vision"},
+                                               "metadata": {"items": [{"key": "role", "value": "trainer"}]}})
+        with self.flex_cluster(group, cloud=flex_cloud(100)) as cluster:
+            cluster.start_change_state()
+            cluster.srun("true")
+            machine = self.assert_machines(cluster, "gce-h200-0")["gce-h200-0"]
+            self.assertEqual((machine["labels"].get("team"), machine["metadata"].get("role")), ("vision", "trainer"))
+            self.assertIn("created-by", machine["metadata"])
+            self.assertEqual(set(cluster.stop_change_state()), {0})
+            self.power_down(cluster, "gce-h200-0")
+
+    def test_no_job_starts_on_a_machine_that_ends_before_the_job_does(self):
+        with self.flex_cluster(flex_group(ExpiryReservation=True), cloud=flex_cloud(100),
+                               slurm={"SuspendTimeout": 2}) as cluster:
+            cluster.start_change_state()
+            cluster.srun("true")
+            ends = self.assert_machines(cluster, "gce-h200-0")["gce-h200-0"]["ends"]
+            self.assertAlmostEqual(ends - time.time(), 86400, delta=120)
+            processes.wait_until(lambda: reservations(cluster), "no reservation for the machine's end")
+            (reservation,) = reservations(cluster)
+            self.assertRegex(reservation["ReservationName"], "^burst-expiry-gce-h200-")
+            self.assertEqual(reservation["Nodes"], "gce-h200-0")
+            self.assertLessEqual({"MAINT", "IGNORE_JOBS"}, set(reservation["Flags"].split(",")))
+            start = time.mktime(time.strptime(reservation["StartTime"], "%Y-%m-%dT%H:%M:%S"))
+            self.assertEqual(start, ends // 60 * 60)
+
+            too_long = cluster.sbatch("true", 1, "--nodelist=gce-h200-0", "--time=2-0")
+            processes.wait_until(lambda: re.match("ReqNodeNotAvail,.*reserved", cluster.job(too_long)["Reason"], re.I),
+                                 lambda: f"not held: {cluster.job(too_long)}")
+            short = cluster.sbatch("true", 1, "--nodelist=gce-h200-0", "--time=5")
+            cluster.wait_for_job(short)
+            self.assertEqual(cluster.job_state(too_long), "PENDING")
+            cluster.run("scancel", too_long)
+
+            cluster.cloud.act("gce-h200-0", "expire")
+            processes.wait_until(lambda: not reservations(cluster), lambda: f"left: {reservations(cluster)}")
+            self.assert_off(cluster, "gce-h200-0")
+            self.assertEqual(set(cluster.stop_change_state()), {0})
+
+    def test_of_a_machine_that_reaches_its_run_duration_slurm_hears_that_it_expired(self):
+        cloud = ComputeEngine(gce={"accepted_ms": 100, "run_duration_scale": 0.05})  # 600 s are over after 30 s
+        with self.flex_cluster(flex_group(FlexStartMaxDuration="600s"), cloud=cloud,
+                               slurm={"SuspendTimeout": 20}) as cluster:
+            cluster.start_change_state()
+            cluster.srun("true")
+            ends = self.assert_machines(cluster, "gce-h200-0")["gce-h200-0"]["ends"]
+            # By hand from here on: with the end of the power-down the reason goes too.
+            self.assertEqual(set(cluster.stop_change_state()), {0})
+            cluster.change_state()
+            self.assertLess(time.time(), ends, "too slow: change_state may not have seen the machine")
+            processes.wait_until(lambda: not self.machines(cluster), "the machine does not end")
+            cluster.change_state()
+            self.assertRegex(cluster.node("gce-h200-0").reason, "^burst:MachineExpired .+")
+            cluster.start_change_state()
+            self.assert_off(cluster, "gce-h200-0")
+            self.assertEqual(set(cluster.stop_change_state()), {0})
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 import unittest
 
 import processes
-from gce import ComputeEngine, gce_group, gce_partition
+from capacity_test import CLOSED
+from gce import ZONE, ComputeEngine, gce_group, gce_partition
 from gce_scenario import GceScenario
 from scenario import OFF
 
@@ -47,6 +48,30 @@ touch %s/started
             self.assertEqual(cluster.node("gce-n2-1").state, OFF)
             self.assertEqual(set(cluster.stop_change_state()), {0})
             self.power_down(cluster, "gce-n2-0")
+
+    def test_without_capacity_in_one_group_the_job_goes_to_the_next(self):
+        groups = (gce_group("c2", 3, SlurmSpecifications={"CPUs": 1, "Weight": 1}),
+                  gce_group("n2", 3, SlurmSpecifications={"CPUs": 1, "Weight": 2}, Zones=["us-central1-b"]))
+        with self.cluster([gce_partition(*groups)], config={"CoolDown": 600}, slurm={"SuspendTimeout": 2},
+                          foreign="gce-c2-0") as cluster:
+            cluster.cloud.capacity(0, where=ZONE)
+            job = cluster.sbatch("srun hostname", 2)
+            cluster.wait_for_nodes("gce-c2-2", lambda node: "DOWN" in node.state, "closed by resume itself")
+            cluster.wait_for_job(job, "PENDING")
+            # The refused nodes follow when they have powered down.
+            cluster.wait_for_nodes("gce-c2-[0-1]", lambda node: node.state == OFF, "powered down")
+            cluster.change_state()
+            for node in cluster.nodes("gce-c2-[0-2]").values():
+                self.assertEqual(node.state, CLOSED, node)
+                self.assertRegex(node.reason, "^burst:ZONE_RESOURCE_POOL_EXHAUSTED .+")
+            cluster.start_requeued_now(job)
+            cluster.wait_for_job(job)
+            machines = self.assert_machines(cluster, "gce-n2-[0-1]")
+            self.assertEqual({machine["zone"] for machine in machines.values()}, {"us-central1-b"})
+            self.assertEqual(sorted(cluster.job_output(job).split()), sorted(machines))
+            self.assertEqual(cluster.node("gce-n2-2").state, OFF)
+            self.assertEqual(cluster.cloud.calls("Instances.bulkInsert"), 2)
+            self.power_down(cluster, "gce-n2-[0-1]")
 
     def test_a_suspended_node_that_is_wanted_again_at_once_waits_for_its_old_machine(self):
         with self.cluster([gce_partition(gce_group(nodes=1))], cloud=ComputeEngine(terminate_ms=6000),

@@ -67,16 +67,27 @@ class CloudsimProcess {
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
   nlohmann::json get(const std::string& path) { return control("GET", path, ""); }
+  std::string text(const std::string& path) { return control_text("GET", path, ""); }
   nlohmann::json post(const std::string& path, const nlohmann::json& body) {
     return control("POST", path, body.dump());
   }
   void knobs(const nlohmann::json& body) { post("/_control/knobs", body); }
   void fault(const nlohmann::json& body) { post("/_control/faults", body); }
   void clear_faults() { control("DELETE", "/_control/faults", ""); }
-  /// Machines that are not terminated or on their way there, of the cloud whose knobs stand under that key.
+  /// Machines that are not terminated or on their way there, of the cloud whose knobs stand under that key; for
+  /// Kubernetes the pods as they are.
   nlohmann::json alive(const std::string& cloud = "ec2") {
     static const std::set<std::string> kLive{"pending", "running", "PROVISIONING", "STAGING", "RUNNING"};
     nlohmann::json result = nlohmann::json::array();
+    if (cloud == "kubernetes") {
+      const auto all = get("/_control/kubernetes/pods");
+      for (const auto& pod : all["pods"]) {
+        const auto phase = pod["status"].value("phase", "");
+        if (!pod["metadata"].contains("deletionTimestamp") && (phase == "Pending" || phase == "Running"))
+          result.push_back(pod);
+      }
+      return result;
+    }
     for (auto& machine : get(cloud == "ec2" ? "/_control/instances" : "/_control/" + cloud + "/instances")) {
       if (kLive.contains(machine["state"])) result.push_back(machine);
     }
@@ -98,11 +109,14 @@ class CloudsimProcess {
   std::unique_ptr<HttpClient> http_;
 
   nlohmann::json control(const std::string& method, const std::string& path, const std::string& body) {
+    return nlohmann::json::parse(control_text(method, path, body));
+  }
+  std::string control_text(const std::string& method, const std::string& path, const std::string& body) {
     HttpCall call;
     call.request = {method, url() + path, {{"Content-Type", "application/json"}}, body};
     const auto response = http_->send_one(std::move(call));
     if (response.status != 200) throw std::runtime_error(path + ": " + response.body + response.transport_error);
-    return nlohmann::json::parse(response.body);
+    return response.body;
   }
 };
 

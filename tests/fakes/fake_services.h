@@ -106,6 +106,10 @@ class FakeHttp : public HttpClient {
     for (auto& call : calls) {
       HttpResponse response;
       for (int attempt = 0; attempt < call.max_attempts; ++attempt) {
+        if (call.wanted && !call.wanted()) {
+          if (attempt == 0) response.transport_error = "not sent: not wanted any more";
+          break;
+        }
         if (call.sign) call.sign(call.request);
         requests.push_back(call.request);
         response = handler(call.request);

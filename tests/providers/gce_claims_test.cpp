@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose launch is under way, as other processes see them.
-#include "providers/gce/gce_claims.h"
-
 #include "providers/gce_fixture.h"
 
 namespace burst::gce {
@@ -73,34 +71,6 @@ TEST_F(GceClaims, AnInstanceGroupWithoutItsRequestIsOfARunningLaunch) {
   listed = other->list();
   ASSERT_THAT(listed, SizeIs(1));
   EXPECT_FALSE(state_.running("p-g", listed[0].launch));
-}
-
-TEST(GceClaimedMachines, StandInForNodesWithoutAMachineThatLivesOrWaits) {
-  const auto machine = [](const char* id, std::optional<NodeName> node, MachineState state) {
-    Machine made;
-    made.id = made.launch = id;
-    made.node = std::move(node);
-    made.state = state;
-    return made;
-  };
-  std::vector<Machine> machines{
-      machine("z/p-g-0", "p-g-0", MachineState::running), machine("z/p-g-1", "p-g-1", MachineState::stopping),
-      machine("m/p-g-2", "p-g-2", MachineState::failed), machine("m/p-g-3", "p-g-3", MachineState::queued),
-      machine("empty", std::nullopt, MachineState::queued)};
-  const std::vector<Claim> claims{
-      {"claim_7_x", std::chrono::sys_seconds{std::chrono::seconds{7}}, {"p-g-0", "p-g-1", "p-g-2", "p-g-3", "p-g-4"}}};
-  add_claimed_machines(claims, machines);
-  std::vector<std::string> added;
-  for (const auto& made : machines)
-    if (is_claim_id(made.id)) added.push_back(*made.node);
-  EXPECT_EQ(added, (std::vector<std::string>{"p-g-1", "p-g-2", "p-g-4"}));
-  EXPECT_EQ(machines[4].launch, "claim_7_x");
-  EXPECT_EQ(machines[3].launch, "m/p-g-3");
-  machines.resize(5);
-  machines[4].launch = "empty";
-  add_claimed_machines({}, machines);
-  EXPECT_EQ(machines.size(), 5U);
-  EXPECT_EQ(machines[4].launch, "empty");
 }
 
 }  // namespace

@@ -116,6 +116,29 @@ TEST(GceRequests, AnInstanceGroupHoldsNothingAndRepairsNothing) {
           "burst-job": "17"}}}})"));
 }
 
+TEST(GceRequests, AnInstanceGroupGivesItsMachinesLabelsAndMetadataButNotOverOurLabels) {
+  auto settings = settings_of(ProvisioningModel::flex_start);
+  settings.labels = {{"team", "hpc"}, {"burst-cluster", "mine"}};
+  settings.instance_properties = std::make_shared<const nlohmann::ordered_json>(nlohmann::ordered_json::parse(R"({
+      "labels": {"owner": "me", "team": "other", "burst-launch": "mine"},
+      "metadata": {"items": [{"key": "startup-script", "value": "#!/bin/sh\ntrue\n"}, {"key": "role", "value": ""}]}})"));
+  const json body = json::parse(instance_group_body(settings, kIdentity, request_of({"p-g-1"})));
+  EXPECT_EQ(body["allInstancesConfig"], json::parse(R"({"properties": {
+      "labels": {"owner": "me", "team": "hpc", "burst-cluster": "test", "burst-partition": "p", "burst-group": "g",
+                 "burst-launch": "sb-1"},
+      "metadata": {"startup-script": "#!/bin/sh\ntrue\n", "role": ""}}})"));
+}
+
+TEST(GceRequests, AnInstanceGroupWithoutMetadataOfItsOwnLeavesTheTemplates) {
+  auto settings = settings_of(ProvisioningModel::flex_start);
+  for (const char* own : {R"({})", R"({"metadata": {"items": []}})", R"({"labels": {}})"}) {
+    settings.instance_properties = std::make_shared<const nlohmann::ordered_json>(nlohmann::ordered_json::parse(own));
+    const json body = json::parse(instance_group_body(settings, kIdentity, request_of({"p-g-1"})));
+    EXPECT_EQ(body["allInstancesConfig"]["properties"].size(), 1U) << own;
+    EXPECT_EQ(body["allInstancesConfig"]["properties"]["labels"].size(), 4U) << own;
+  }
+}
+
 TEST(GceRequests, AResizeRequestNamesItsMachinesAndItsDuration) {
   EXPECT_EQ(json::parse(resize_request_body(std::vector<NodeName>{"p-g-1", "p-g-10"}, seconds{600})),
             json::parse(R"({"name": "nodes", "instances": [{"name": "p-g-1"}, {"name": "p-g-10"}],

@@ -127,7 +127,10 @@ INSTANTIATE_TEST_SUITE_P(
              "fatal: /FlexStartUseJobDuration: expected true or false, found 1"},
         Case{R"({"ProvisioningModel": "FLEX_START", "InstanceProperties": {"machineType": "a3-ultragpu-8g"}})",
              "fatal: /InstanceProperties/machineType: FLEX_START machines come from a managed instance group, which "
-             "takes this from the template alone; only labels and metadata can be given here"}));
+             "takes this from the template alone; only labels and metadata can be given here"},
+        Case{R"({"ProvisioningModel": "FLEX_START", "InstanceProperties": {"metadata": {"items": [], "kind": "k"}}})",
+             "fatal: /InstanceProperties/metadata/kind: FLEX_START machines come from a managed instance group, to "
+             "which only items can be given"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Others, GceSettingsProblems,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every provider promises, tried on the simulated clouds: a provider is a row in kClouds.
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -23,30 +24,61 @@ namespace {
 struct Cloud {
   const char* name;
   const char* group;  ///< settings of a node group
-  std::map<std::string, std::string> (*environment)(const std::string& url);
+  /// Makes what files it needs in a folder that partitions.json is in, too; returns the environment.
+  std::map<std::string, std::string> (*environment)(CloudsimProcess& sim, const std::string& folder);
   std::string knobs;  ///< where its simulator's stand
   std::string start_action, list_action, stop_action;
-  nlohmann::json capacity;  ///< a rule that says how many machines there are: `available`
-  const char* no_capacity_code;
+  void (*capacity)(CloudsimProcess& sim, int available);  ///< no more machines than these
+  Outcome short_outcome;                                  ///< of a node that capacity() leaves without
+  const char* short_code;
   nlohmann::json broken_credentials;  ///< a fault that stays
   const char* broken_credentials_code;
+  nlohmann::json slowness;  ///< knobs: machines are visible late, and their addresses later still
   /// Whether machines are called as their nodes from the first request on, and no other may be called so; else a
   /// journal keeps the names until finish().
   bool named_at_launch;
 };
 
-std::map<std::string, std::string> aws_environment(const std::string& url) {
-  return {{"AWS_ENDPOINT_URL", url},
+std::map<std::string, std::string> aws_environment(CloudsimProcess& sim, const std::string&) {
+  return {{"AWS_ENDPOINT_URL", sim.url()},
           {"AWS_ACCESS_KEY_ID", "AKIACLOUDSIM00000001"},
           {"AWS_SECRET_ACCESS_KEY", "cloudsim-secret-key"}};
 }
 
-std::map<std::string, std::string> gce_environment(const std::string& url) {
+std::map<std::string, std::string> gce_environment(CloudsimProcess& sim, const std::string&) {
+  const std::string url = sim.url();
   return {{"CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE", url + "/compute/v1/"},
           {"GCE_METADATA_HOST", url.substr(url.find("//") + 2)}};
 }
 
+std::map<std::string, std::string> kubernetes_environment(CloudsimProcess& sim, const std::string& folder) {
+  std::ofstream(folder + "/kubeconfig") << sim.text("/_control/kubernetes/kubeconfig?user=burst");
+  std::ofstream(folder + "/pod.yaml") << R"(
+spec:
+  containers:
+  - name: slurmd
+    image: registry.example.com/slurmd:1
+)";
+  return {{"KUBECONFIG", folder + "/kubeconfig"}};
+}
+
+void aws_capacity(CloudsimProcess& sim, int available) {
+  sim.knobs({{"ec2", {{"capacity", {{{"type", "c5.large"}, {"available", available}}}}}}});
+}
+
+void gce_capacity(CloudsimProcess& sim, int available) {
+  sim.knobs({{"gce", {{"capacity", {{{"where", "us-central1"}, {"available", available}}}}}}});
+}
+
+void kubernetes_capacity(CloudsimProcess& sim, int available) {
+  sim.post("/_control/kubernetes/objects", {{"apiVersion", "v1"},
+                                            {"kind", "ResourceQuota"},
+                                            {"metadata", {{"name", "compute"}, {"namespace", "slurm"}}},
+                                            {"spec", {{"hard", {{"pods", std::to_string(available)}}}}}});
+}
+
 const std::vector<Cloud>& clouds() {
+  static const nlohmann::json kSlowness{{"visible_ms", 700}, {"address_ms", 1500}};
   static const std::vector<Cloud> kClouds{
       {"aws",
        R"({"Region": "us-east-1", "PurchasingOption": "on-demand",
@@ -57,10 +89,12 @@ const std::vector<Cloud>& clouds() {
        "CreateFleet",
        "DescribeInstances",
        "TerminateInstances",
-       {{"type", "c5.large"}},
+       &aws_capacity,
+       Outcome::no_capacity,
        "InsufficientInstanceCapacity",
        {{"action", "*"}, {"kind", "error"}, {"code", "AuthFailure"}, {"status", 401}, {"count", -1}},
        "AuthFailure",
+       kSlowness,
        false},
       {"gce",
        R"({"Project": "cloudsim-project", "Region": "us-central1", "Zones": ["us-central1-a", "us-central1-b"],
@@ -70,7 +104,8 @@ const std::vector<Cloud>& clouds() {
        "Regioninstances.bulkInsert",
        "Instances.aggregatedList",
        "Instances.delete",
-       {{"where", "us-central1"}},
+       &gce_capacity,
+       Outcome::no_capacity,
        "ZONE_RESOURCE_POOL_EXHAUSTED",
        {{"action", "Instances.aggregatedList"},
         {"kind", "error"},
@@ -78,6 +113,21 @@ const std::vector<Cloud>& clouds() {
         {"status", 401},
         {"count", -1}},
        "authError",
+       kSlowness,
+       true},
+      {"kubernetes",
+       R"({"PodTemplate": "pod.yaml"})",
+       &kubernetes_environment,
+       "kubernetes",
+       "pods.create",
+       "pods.list",
+       "pods.delete",
+       &kubernetes_capacity,
+       Outcome::over_quota,
+       "QuotaExceeded",
+       {{"action", "pods.list"}, {"kind", "error"}, {"code", "Unauthorized"}, {"status", 401}, {"count", -1}},
+       "Unauthorized",
+       {{"schedule_ms", 700}, {"start_ms", 800}},
        true},
   };
   return kClouds;
@@ -98,8 +148,9 @@ void PrintTo(const Cloud& cloud, std::ostream* out) { *out << cloud.name; }
 class ProviderContract : public testing::TestWithParam<Cloud> {
  protected:
   ProviderContract() {
-    environment_.variables = GetParam().environment(sim_.url());
+    environment_.variables = GetParam().environment(sim_, folder_.path());
     config_.cluster_name = "test";
+    config_.partitions_file = folder_.path() + "/partitions.json";
     net::CurlHttpSettings settings;
     settings.deadline = clock_.steady_now() + std::chrono::minutes{2};
     http_ = net::make_curl_http(settings, clock_, random_, environment_, log_);
@@ -136,11 +187,7 @@ class ProviderContract : public testing::TestWithParam<Cloud> {
     return {launch};
   }
 
-  void capacity(int available) {
-    nlohmann::json rule = GetParam().capacity;
-    rule["available"] = available;
-    sim_.knobs({{GetParam().knobs, {{"capacity", {rule}}}}});
-  }
+  void capacity(int available) { GetParam().capacity(sim_, available); }
 
   nlohmann::json alive() { return sim_.alive(GetParam().knobs); }
 
@@ -265,8 +312,8 @@ TEST_P(ProviderContract, StopMachinesEndsExactlyThese) {
 TEST_P(ProviderContract, NoCapacityIsAValueWithTheCloudsCode) {
   capacity(0);
   for (const auto& [node, outcome] : start(*provider(group_), nodes(3))) {
-    EXPECT_EQ(outcome.outcome, Outcome::no_capacity);
-    EXPECT_EQ(outcome.code, GetParam().no_capacity_code);
+    EXPECT_EQ(outcome.outcome, GetParam().short_outcome);
+    EXPECT_EQ(outcome.code, GetParam().short_code);
     EXPECT_FALSE(outcome.message.empty());
     EXPECT_EQ(outcome.message.find('\n'), std::string::npos);
   }
@@ -276,7 +323,7 @@ TEST_P(ProviderContract, NoCapacityIsAValueWithTheCloudsCode) {
 TEST_P(ProviderContract, AllOrNothingKeepsNothingWhenItComesShort) {
   capacity(2);
   for (const auto& [node, outcome] : start(*provider(group_), nodes(3), true))
-    EXPECT_EQ(outcome.outcome, Outcome::no_capacity);
+    EXPECT_EQ(outcome.outcome, GetParam().short_outcome);
   EXPECT_TRUE(alive().empty());
   for (const auto& [node, outcome] : start(*provider(group_), nodes(2), true))
     EXPECT_EQ(outcome.outcome, Outcome::ready) << outcome.code;
@@ -324,7 +371,7 @@ TEST_P(ProviderContract, ThrottlingIsWaitedOut) {
 }
 
 TEST_P(ProviderContract, LateVisibilityLosesNoMachine) {
-  sim_.knobs({{GetParam().knobs, {{"visible_ms", 700}, {"address_ms", 1500}}}});
+  sim_.knobs({{GetParam().knobs, GetParam().slowness}});
   for (const auto& [node, outcome] : start(*provider(group_), nodes(3))) {
     EXPECT_EQ(outcome.outcome, Outcome::ready);
     EXPECT_FALSE(outcome.machine.address.empty());

@@ -9,8 +9,8 @@
 
 #include "auth/google_token.h"
 #include "burst/provider.h"
-#include "providers/gce/gce_claims.h"
 #include "providers/gce/gce_inventory.h"
+#include "providers/launch_claims.h"
 
 namespace burst::gce {
 

@@ -73,6 +73,21 @@ json instance_properties(const GroupSettings& settings, const Labels& labels) {
   return properties;
 }
 
+/// What of InstanceProperties a managed instance group can give its machines (InstancePropertiesPatch): there metadata
+/// is a map, not the list of items that it is for bulkInsert.
+json group_properties(const GroupSettings& settings, const Labels& labels) {
+  json properties = json::object();
+  if (settings.instance_properties) {
+    if (const auto own = settings.instance_properties->find("labels"); own != settings.instance_properties->end())
+      properties["labels"] = json(*own);
+    const auto metadata = settings.instance_properties->value("metadata", nlohmann::ordered_json::object());
+    for (const auto& item : metadata.value("items", nlohmann::ordered_json::array()))
+      properties["metadata"][item.at("key").get<std::string>()] = item.at("value").get<std::string>();
+  }
+  merge(properties["labels"], json(labels));
+  return properties;
+}
+
 /// `job=17` -> `17`, and the text goes on behind it; nothing, and the text unchanged, when it does not begin so.
 std::optional<std::string> take_word(std::string& text, std::string_view key) {
   if (!text.starts_with(key)) return std::nullopt;
@@ -129,15 +144,16 @@ std::string bulk_insert_body(const GroupSettings& settings, const GroupIdentity&
 }
 
 std::string instance_group_body(const GroupSettings& settings, const GroupIdentity& identity, const Request& request) {
-  json body{{"name", request.launch},
-            {"description", describe_request(identity, request)},
-            {"versions", {{{"instanceTemplate", settings.instance_template}}}},
-            {"targetSize", 0},
-            {"distributionPolicy", {{"targetShape", "ANY_SINGLE_ZONE"}}},
-            {"updatePolicy", {{"type", "OPPORTUNISTIC"}, {"instanceRedistributionType", "NONE"}}},
-            {"instanceLifecyclePolicy", {{"defaultActionOnFailure", "DO_NOTHING"}}},
-            {"allInstancesConfig", {{"properties", {{"labels", machine_labels(settings, identity, request)}}}}},
-            {"listManagedInstancesResults", "PAGINATED"}};
+  json body{
+      {"name", request.launch},
+      {"description", describe_request(identity, request)},
+      {"versions", {{{"instanceTemplate", settings.instance_template}}}},
+      {"targetSize", 0},
+      {"distributionPolicy", {{"targetShape", "ANY_SINGLE_ZONE"}}},
+      {"updatePolicy", {{"type", "OPPORTUNISTIC"}, {"instanceRedistributionType", "NONE"}}},
+      {"instanceLifecyclePolicy", {{"defaultActionOnFailure", "DO_NOTHING"}}},
+      {"allInstancesConfig", {{"properties", group_properties(settings, machine_labels(settings, identity, request))}}},
+      {"listManagedInstancesResults", "PAGINATED"}};
   if (!settings.zones.empty()) body["distributionPolicy"]["zones"] = zone_list(settings.zones);
   if (!settings.resource_policy.empty()) body["resourcePolicies"] = {{"workloadPolicy", settings.resource_policy}};
   return body.dump();

@@ -206,6 +206,13 @@ void Examination::check_flex_properties(const Json& properties) {
           "FLEX_START machines come from a managed instance group, which takes this from the template alone; only "
           "labels and metadata can be given here");
   }
+  const auto metadata = properties.find("metadata");
+  if (metadata == properties.end() || !metadata->is_object()) return;  // check_metadata() says the rest
+  for (const auto& [key, value] : metadata->items()) {
+    if (key != "items")
+      fatal("/InstanceProperties/metadata/" + one_line(key),
+            "FLEX_START machines come from a managed instance group, to which only items can be given");
+  }
 }
 
 void Examination::check_metadata(const Json& metadata) {

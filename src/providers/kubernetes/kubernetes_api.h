@@ -19,7 +19,7 @@ namespace burst::kubernetes {
 /// One call, before it is sent.
 struct ApiCall {
   std::string method;      ///< GET, POST, PUT or DELETE
-  std::string path;        ///< with the query: `/api/v1/namespaces/slurm/pods?limit=500`
+  std::string path;        ///< with the query: `/api/v1/namespaces/slurm/pods?fieldManager=slurm-burst`
   std::string body = {};   ///< JSON
   std::string about = {};  ///< for messages: `pod gpu-3`
 };
@@ -28,6 +28,7 @@ struct ApiCall {
 struct CallResult {
   std::string body;
   std::optional<ApiError> error;
+  bool sent = true;      ///< false: it never left, for want of time or because a sink wanted no more
   bool unknown = false;  ///< no final answer came (deadline, connection): it may have taken effect
 
   bool ok() const { return !error; }
@@ -43,15 +44,16 @@ class KubernetesApi {
   /// `/api/v1/namespaces/NS/pods`, with `/name` where one is given.
   std::string pods_path(std::string_view name = {}) const;
 
-  /// Looks at a result as soon as it is there; false: nothing more is to be sent, the rest gets `refused` as theirs.
+  /// Looks at a result as soon as it is there, on the sending thread; false: nothing more is to be sent, or sent again.
+  /// Calls that were not sent have the error `NotSent`, and are not shown.
   using ResultSink = std::function<bool(std::size_t call, const CallResult& result)>;
 
   /// Sends calls side by side, no more than `in_flight` at once, repeated as the error table says; results in the
-  /// calls' order.
+  /// calls' order. Throws what the credentials' source does.
   std::vector<CallResult> send(const std::vector<ApiCall>& calls, const ResultSink& sink = {}) const;
 
   /// All pages of a list, each given to `read`, which returns the continue token; begins anew when the server forgot
-  /// it (410). Throws Error with the API server's code. `restart` is called before it begins anew.
+  /// it (410), and calls `restart` before. `path` has a query. Throws Error with the code of the error table.
   void list(const std::string& path, const std::function<std::string(std::string_view body)>& read,
             const std::function<void()>& restart) const;
 
@@ -61,6 +63,10 @@ class KubernetesApi {
   int in_flight_;
   const Config& config_;
   HttpClient& http_;
+
+  HttpCall http_call(const ApiCall& call) const;
+  RequestLimit limit(const ApiCall& call) const;
+  CallResult result_of(const ApiCall& call, const HttpResponse& response) const;
 };
 
 }  // namespace burst::kubernetes

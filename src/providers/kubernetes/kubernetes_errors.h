@@ -10,26 +10,27 @@
 namespace burst::kubernetes {
 
 enum class ErrorMeaning {
-  retry,
-  throttled,
-  expired_list,
-  already_exists,
-  conflict,
-  gone,
-  over_quota,
-  configuration,
-  credentials,
-  refused
+  retry,           ///< ask again: nothing is wrong with the call
+  throttled,       ///< ask again when the server says
+  expired_list,    ///< the list has to begin anew
+  already_exists,  ///< the name is taken
+  conflict,        ///< it is not (any more) as the call took it to be
+  gone,            ///< there is no such object
+  over_quota,      ///< an admin's quota is used up
+  configuration,   ///< asking again is of no use until an admin has changed something
+  credentials,     ///< who we are is not known there
+  refused          ///< anything else
 };
 
 struct ApiError {
   ErrorMeaning meaning = ErrorMeaning::refused;
   std::string code;     ///< ours, of docs/providers/kubernetes.md's table: `QuotaExceeded`
   std::string message;  ///< one line: the server's, with the call that it answers
-  int status = 0;       ///< HTTP's
+  int status = 0;       ///< HTTP's; 0: no reply came
 };
 
-/// Reads a `Status` object or whatever else came with a status >= 400.
+/// Reads a `Status` object or whatever else came with a status >= 400; 0 and other statuses: no reply that counts
+/// (`ConnectionError`, `InvalidReply`), `body` says why.
 ApiError parse_error(int status, std::string_view body);
 
 /// What the error means for a node that was to get a pod.

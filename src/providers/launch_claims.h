@@ -12,7 +12,7 @@
 #include "burst/machine.h"
 #include "burst/random.h"
 
-namespace burst::gce {
+namespace burst {
 
 /// One running start() of some process.
 struct Claim {
@@ -45,8 +45,8 @@ class LaunchClaims {
 /// Whether an id is that of a machine that a claim stands for.
 bool is_claim_id(const std::string& machine_id);
 
-/// Adds, for each claimed node without a machine that lives or waits, one that is `starting`; and says of an instance
-/// group that holds nothing yet which claim it belongs to, where that may be so.
+/// Adds, for each claimed node without a machine that lives or waits, one that is `starting`; and says of a request
+/// that holds no machine yet (a queued machine without a node) which claim it belongs to, where that may be so.
 void add_claimed_machines(const std::vector<Claim>& claims, std::vector<Machine>& machines);
 
-}  // namespace burst::gce
+}  // namespace burst

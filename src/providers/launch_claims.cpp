@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose launch is under way, known to all processes that share StateDir: so a launch needs no lock.
-#include "providers/gce/gce_claims.h"
+#include "providers/launch_claims.h"
 
 #include <charconv>
 #include <map>
@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-namespace burst::gce {
+namespace burst {
 namespace {
 
-/// `claim_SECONDS_RANDOM`; a machine of it is `claim_SECONDS_RANDOM/NODE`. No zone and no instance group is called so:
-/// their names know no `_`.
+/// `claim_SECONDS_RANDOM`; a machine of it is `claim_SECONDS_RANDOM/NODE`. No machine of a provider's is called so: the
+/// names of zones, instance groups and pods know no `_`.
 constexpr std::string_view kPrefix = "claim_";
 
 std::chrono::sys_seconds time_in(std::string_view id) {
@@ -87,4 +87,4 @@ void add_claimed_machines(const std::vector<Claim>& claims, std::vector<Machine>
   }
 }
 
-}  // namespace burst::gce
+}  // namespace burst
