@@ -255,6 +255,8 @@ class BlackboxTest(unittest.TestCase):
         found = []
         for run in self.scontrol_runs("update"):
             options = dict(argument.split("=", 1) for argument in run[1:])
+            if "NodeName" not in options:  # a job's
+                continue
             found.append(Update(names(options.pop("NodeName")), options))
         return [update for update in found if key is None or key in update.options]
 

@@ -29,7 +29,7 @@ class Resume(KubernetesBlackboxTest):
         launch = labels.pop("slurm-burst/launch")
         self.assertRegex(launch, "^[-a-zA-Z0-9]+$")
         self.assertEqual(labels, {"app": "slurmd", "team": "vision", "app.kubernetes.io/managed-by": "slurm-burst",
-                                  "slurm-burst/cluster": "Blackbox", "slurm-burst/partition": "kube",
+                                  "slurm-burst/cluster": "blackbox", "slurm-burst/partition": "kube",
                                   "slurm-burst/group": "cpu", "slurm-burst/node": "kube-cpu-2"})
         self.assertEqual(pod["metadata"]["annotations"]["slurm-burst/job"], "17")
         self.assertEqual((spec["hostname"], spec["terminationGracePeriodSeconds"]), ("kube-cpu-2", 45))
@@ -115,7 +115,7 @@ class Resume(KubernetesBlackboxTest):
     def test_a_resume_killed_between_two_posts_is_finished_by_the_next_one(self):
         self.kube(kubernetes_group(nodes=40, PodsInFlight=4))
         self.cloud.set(latency_ms={"pods.create": 200})
-        process = self.start("resume", "kube-cpu-[0-39]", stderr=subprocess.DEVNULL)
+        process = self.start("resume", "kube-cpu-[0-39]", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_until(lambda: len(self.pods()) >= 4, "no pods")
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -277,6 +277,7 @@ class ChangeState(KubernetesBlackboxTest):
 
     def test_a_container_that_crashes_gives_its_last_words(self):
         self.knobs(pods=[{"name": "kube-cpu-0", "outcome": "crash_loop", "message": "munge: no key"}])
+        self.kube(kubernetes_group(AddressWait=0))
         self.resume("kube-cpu-0")
         self.wait_until(lambda: self.cloud.pod("kube-cpu-0")["status"]["containerStatuses"][0]["restartCount"] >= 4,
                         "it does not crash")
