@@ -30,7 +30,10 @@ int main(int argc, char** argv) {
         throw burst::Error("Usage", "--slurm-version: expected a version such as 23.11, found " + line.slurm_version);
     }
     const auto facts = [&] { return burst::read_host_facts(world.config(), world.files(), world.slurm_conf_path()); };
+    const auto group_facts = [&](const burst::NodeGroup& group) {
+      return burst::group_facts(group, world.config(), world.files());
+    };
     return burst::generate_conf(options, world.config(),
-                                {world.files(), world.log(), world.processes(), std::cout, facts});
+                                {world.files(), world.log(), world.processes(), std::cout, facts, group_facts});
   });
 }

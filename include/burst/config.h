@@ -57,7 +57,8 @@ struct Partition {
   std::vector<NodeGroup> groups;
   SlurmOptions options;  ///< PartitionOptions
 
-  /// What its groups need and PartitionOptions do not say, then PartitionOptions: all that its line in slurm.conf has.
+  /// What its groups need and PartitionOptions do not say (the largest value where groups differ), then
+  /// PartitionOptions: all that its line in slurm.conf has.
   SlurmOptions slurm_options() const;
 };
 

@@ -80,10 +80,18 @@ class ProviderFamily {
   virtual std::unique_ptr<Provider> provider(const NodeGroup& group) = 0;
 };
 
+/// What a provider knows of a group's nodes before there is any.
+struct GroupFacts {
+  SlurmOptions slurm_specifications;    ///< options that the group's SlurmSpecifications do not give
+  std::vector<ConfigProblem> problems;  ///< of what its keys name; the messages do not name the group
+};
+
 /// One row of the registry.
 struct ProviderEntry {
   ProviderKeys keys;
   std::unique_ptr<ProviderFamily> (*make)(const ProviderContext&) = nullptr;
+  /// For generate_conf; null: nothing is known. Sends no request and throws nothing: what can't be read is a problem.
+  GroupFacts (*facts)(const NodeGroup& group, const Config& config, const Files& files) = nullptr;
 };
 
 /// All providers that this build knows; src/providers/registry.cpp is the one place that names them.

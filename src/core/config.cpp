@@ -3,6 +3,7 @@
 #include "burst/config.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,16 @@ bool is_there(const Files& files, const std::string& path) {
   }
 }
 
+/// Of two numbers; what is none counts as 0.
+bool is_longer(const std::string& value, const std::string& than) {
+  const auto number = [](const std::string& text) {
+    long long found = 0;
+    std::from_chars(text.data(), text.data() + text.size(), found);
+    return found;
+  };
+  return number(value) > number(than);
+}
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
@@ -52,7 +63,13 @@ SlurmOptions Partition::slurm_options() const {
   SlurmOptions all;
   for (const auto& group : groups) {
     for (const auto& need : group.partition_needs) {
-      if (find_option(options, need.first) == nullptr && find_option(all, need.first) == nullptr) all.push_back(need);
+      if (find_option(options, need.first) != nullptr) continue;
+      const auto same = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == need.first; });
+      if (same == all.end()) {
+        all.push_back(need);
+      } else if (is_longer(need.second, same->second)) {
+        same->second = need.second;
+      }
     }
   }
   all.insert(all.end(), options.begin(), options.end());

@@ -2,6 +2,10 @@
 // The program generate_conf: writes the slurm.conf and gres.conf fragments, or checks the configuration.
 #include "programs/generate_conf.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "burst/error.h"
@@ -19,7 +23,38 @@ void finish_output(std::ostream& out) {
   if (!out.flush()) throw Error("FileError", "writing to standard output: not all of the text was taken");
 }
 
-int check(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world) {
+struct GroupProblem {
+  std::string group;
+  ConfigProblem problem;
+};
+
+/// The configuration with what providers know of their groups filled in.
+Config completed(Config config, const GenerateConfWorld& world, std::vector<GroupProblem>& problems) {
+  if (!world.group_facts) return config;
+  for (auto& partition : config.partitions) {
+    for (auto& group : partition.groups) {
+      const auto facts = world.group_facts(group);
+      for (const auto& problem : facts.problems) problems.push_back({group.key(), problem});
+      for (const auto& option : facts.slurm_specifications) {
+        if (find_option(group.slurm_specifications, option.first) == nullptr)
+          group.slurm_specifications.push_back(option);
+      }
+    }
+  }
+  return config;
+}
+
+/// R8, W21: what the providers have found in what their groups' keys name.
+void add_findings(const std::vector<GroupProblem>& problems, std::vector<Finding>& findings) {
+  for (const auto& [group, problem] : problems) {
+    const Finding finding{problem.fatal ? "R8" : "W21", problem.fatal, fmt::format("{}: {}", group, problem.message)};
+    const auto warnings = std::find_if(findings.begin(), findings.end(), [](const auto& one) { return !one.error; });
+    findings.insert(problem.fatal ? warnings : findings.end(), finding);
+  }
+}
+
+int check(const GenerateConfOptions& options, const Config& config, const std::vector<GroupProblem>& problems,
+          const GenerateConfWorld& world) {
   auto version = options.slurm_version;
   if (!version) version = installed_slurm_version(config, world.processes);
   if (!version) {
@@ -27,7 +62,9 @@ int check(const GenerateConfOptions& options, const Config& config, const Genera
                                   kNewestSlurm.major, kNewestSlurm.minor));
   }
   int status = 0;
-  for (const auto& finding : check_conf(config, version.value_or(kNewestSlurm), world.host_facts())) {
+  auto findings = check_conf(config, version.value_or(kNewestSlurm), world.host_facts());
+  add_findings(problems, findings);
+  for (const auto& finding : findings) {
     world.out << to_string(finding) << "\n";
     if (finding.error) status = 1;
   }
@@ -79,8 +116,15 @@ std::optional<SlurmVersion> installed_slurm_version(const Config& config, Proces
   return std::nullopt;
 }
 
-int generate_conf(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world) {
-  if (options.check) return check(options, config, world);
+int generate_conf(const GenerateConfOptions& options, const Config& given, const GenerateConfWorld& world) {
+  std::vector<GroupProblem> problems;
+  const auto config = completed(given, world, problems);
+  if (options.check) return check(options, config, problems, world);
+  for (const auto& [group, problem] : problems) {
+    const auto message = fmt::format("{}: {}", group, problem.message);
+    if (problem.fatal) throw Error("InvalidConfig", message);
+    world.log.warning(message);
+  }
   warn_of_malformed_gres(config, world.log);
   const auto slurm_conf = slurm_conf_text(config, controller_parameters(options, config, world));
   const auto gres_conf = gres_conf_text(config);

@@ -11,6 +11,7 @@
 #include "burst/files.h"
 #include "burst/log.h"
 #include "burst/process.h"
+#include "burst/provider.h"
 #include "burst/slurm.h"
 #include "core/conf_check.h"
 
@@ -30,9 +31,12 @@ struct GenerateConfWorld {
   Processes& processes;
   std::ostream& out;
   std::function<HostFacts()> host_facts;  ///< read_host_facts; called for a check, and where groups queue
+  std::function<GroupFacts(const NodeGroup&)> group_facts = {};  ///< of the group's provider; may be empty
 };
 
-/// The exit status: 0; 1 when the check refuses something. Throws Error{"FileError"} when a file can't be written.
+/// The exit status: 0; 1 when the check refuses something. What group_facts() know of a group is written where its
+/// SlurmSpecifications are silent; their problems are findings of the check (R8, W21), else warnings in the log. Throws
+/// Error{"FileError"} when a file can't be written, Error{"InvalidConfig"} for a fatal one of these problems.
 int generate_conf(const GenerateConfOptions& options, const Config& config, const GenerateConfWorld& world);
 
 /// What `scontrol -V`, else `slurmctld -V`, says; nothing when neither can be run.

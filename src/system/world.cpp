@@ -58,6 +58,13 @@ std::vector<ProviderKeys> provider_keys() {
   return keys;
 }
 
+GroupFacts group_facts(const NodeGroup& group, const Config& config, const Files& files) {
+  for (const auto& entry : provider_registry()) {
+    if (entry.keys.name == group.provider && entry.facts != nullptr) return entry.facts(group, config, files);
+  }
+  return {};
+}
+
 struct World::Parts {
   std::string program;
   SystemClock clock;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "burst/config.h"
+#include "burst/provider.h"
 #include "burst/services.h"
 #include "programs/suite.h"
 
@@ -46,6 +47,9 @@ class World {
 
 /// What the providers of this build know of their node groups' keys.
 std::vector<ProviderKeys> provider_keys();
+
+/// What the group's provider knows of its nodes (ProviderEntry::facts).
+GroupFacts group_facts(const NodeGroup& group, const Config& config, const Files& files);
 
 /// Runs a program's body: the one catch for errors, which prints and logs them. Returns the exit status.
 int run_tool(const std::string& program, const std::string& config_option, const std::function<int(World&)>& body);

@@ -27,11 +27,13 @@ std::vector<ConfigProblem> check_demo(const Json& group) {
   return {};
 }
 
+std::chrono::seconds demo_end(const Json& group) { return std::chrono::seconds(group.contains("Slow") ? 90 : 9); }
 SlurmOptions demo_needs(const Json& group) { return {{"ResumeTimeout", group.value("Zone", "")}}; }
 
-const std::vector<ProviderKeys> kProviders{{"aws", {"Region", "SubnetIds"}, nullptr},
-                                           {"demo", {"Zone"}, check_demo, demo_needs, false, std::chrono::seconds(9)},
-                                           {"dns", {}, nullptr, nullptr, true}};
+const std::vector<ProviderKeys> kProviders{
+    {"aws", {"Region", "SubnetIds"}, nullptr},
+    {"demo", {"Zone", "Slow"}, check_demo, demo_needs, false, std::chrono::seconds(9), demo_end},
+    {"dns", {}, nullptr, nullptr, true}};
 
 const char* const kGoodConfig = R"({
   "SlurmBinPath": "/slurm/bin",
@@ -408,6 +410,8 @@ TEST(LoadConfig, AProvidersRowSaysWhatAPartitionNeedsAndHowLongMachinesEnd) {
   const auto& group = loaded.config.partitions[0].groups[0];
   EXPECT_THAT(group.partition_needs, ElementsAre(Pair("ResumeTimeout", "77")));
   EXPECT_EQ(group.termination_time.count(), 9);
+  const auto slow = with_group({{"Provider", "demo"}, {"Region", nullptr}, {"Zone", "77"}, {"Slow", 1}});
+  EXPECT_EQ(slow.config.partitions[0].groups[0].termination_time.count(), 90);
   EXPECT_THAT(Loaded().config.partitions[0].groups[0].partition_needs, IsEmpty());
 }
 

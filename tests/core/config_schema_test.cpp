@@ -51,7 +51,8 @@ std::vector<ConfigProblem> problems_of(const std::string& config, const std::str
 }
 
 TEST(ConfigExamples, LoadWithoutErrorsAndWarnings) {
-  for (const char* partitions : {"/config/partitions.json", "/config/partitions-gce.json"}) {
+  for (const char* partitions :
+       {"/config/partitions.json", "/config/partitions-gce.json", "/config/partitions-kubernetes.json"}) {
     const auto problems = problems_of(file_text(kSource + "/config/config.json"), file_text(kSource + partitions));
     for (const auto& problem : problems) ADD_FAILURE() << partitions << ": " << problem.message;
   }
@@ -245,6 +246,54 @@ void add_gce_cases(Cases& cases) {
   }
 }
 
+/// Groups of kubernetes: `patch` is merged into a good one.
+void add_kubernetes_cases(Cases& cases) {
+  const auto add = [&cases](const char* patch, bool good) {
+    auto group = Json::parse(R"({"NodeGroupName": "gpu", "MaxNodes": 4, "Provider": "kubernetes",
+                                 "PodTemplate": "pod.yaml", "SlurmSpecifications": {}})");
+    group.merge_patch(Json::parse(patch));
+    cases.set(true, "/Partitions/0/NodeGroups/0", group.dump().c_str(), good);
+  };
+  for (
+      const char* good :
+      {"{}", R"({"Mode": "pod", "NodeSet": "a", "Tags": []})", R"({"Mode": "nodesetpowerstate", "PodTemplate": null})",
+       R"({"Kubeconfig": "/k", "Context": "c:1/x", "Namespace": "a-1", "HttpProxy": "socks5://p:1"})",
+       R"({"GracePeriodSeconds": 1, "UnschedulableTimeout": 65000, "BootTimeout": 1, "AddressWait": 0})",
+       R"({"Labels": {"A.b_c": "", "example.com/x": "Y-1"}, "Annotations": {"a/b": "any {text}"}, "PodsInFlight": 256})",
+       R"({"EKS": {"ClusterName": "c", "Region": "r-1", "Profile": "p", "RoleArn": "arn:aws:iam::1:role/a"}})",
+       R"({"GKE": {}})", R"({"GKE": {"CredentialsFile": "/k", "ImpersonateServiceAccount": "a@b.c", "Other": 1}})"}) {
+    add(good, true);
+  }
+  for (const char* bad : {R"({"PodTemplate": null})",
+                          R"({"PodTemplate": ""})",
+                          R"({"Mode": "statefulset"})",
+                          R"({"Mode": "nodesetpowerstate"})",
+                          R"({"Replicas": 1})",
+                          R"({"StatefulSet": "a"})",
+                          R"({"NodeGroupName": "GPU"})",
+                          R"({"NodeSet": "A"})",
+                          R"({"Kubeconfig": "k"})",
+                          R"({"Context": ""})",
+                          R"({"Namespace": "a."})",
+                          R"({"HttpProxy": "p:1"})",
+                          R"({"GracePeriodSeconds": 0})",
+                          R"({"UnschedulableTimeout": "600"})",
+                          R"({"BootTimeout": 65001})",
+                          R"({"AddressWait": -1})",
+                          R"({"PodsInFlight": 257})",
+                          R"({"Labels": {"a": "b c"}})",
+                          R"({"Labels": {"slurm-burst/node": "b"}})",
+                          R"({"Labels": {"-a": "b"}})",
+                          R"({"Annotations": {"app.kubernetes.io/managed-by": "b"}})",
+                          R"({"Annotations": {"a": 1}})",
+                          R"({"EKS": {}})",
+                          R"({"EKS": {"ClusterName": "a"}, "GKE": {}})",
+                          R"({"EKS": {"ClusterName": "a", "RoleArn": "x"}})",
+                          R"({"GKE": {"CredentialsFile": "k"}})"}) {
+    add(bad, false);
+  }
+}
+
 /// What the schemas say of the documents, by an implementation of JSON Schema that others wrote.
 std::vector<std::string> schema_verdicts(const std::vector<Case>& cases) {
   const auto input = testing::TempDir() + "schema_check_" +
@@ -273,12 +322,14 @@ TEST(ConfigSchema, AgreesWithTheLoader) {
   add_config_cases(cases);
   add_partitions_cases(cases);
   add_gce_cases(cases);
+  add_kubernetes_cases(cases);
   for (const char* name : {"two-groups", "three-groups", "two-partitions", "gpu"}) {
     const auto folder = kSource + "/tests/data/python-plugin/" + name;
     cases.all.push_back({false, file_json(folder + "/config.json"), true});
     cases.all.push_back({true, file_json(folder + "/partitions.json"), true});
   }
   cases.all.push_back({true, file_json(kSource + "/config/partitions-gce.json"), true});
+  cases.all.push_back({true, file_json(kSource + "/config/partitions-kubernetes.json"), true});
   const auto verdicts = schema_verdicts(cases.all);
   ASSERT_EQ(verdicts.size(), cases.all.size()) << "python3-jsonschema is needed";
   const auto config = file_text(kSource + "/config/config.json");

@@ -121,6 +121,16 @@ TEST(SlurmConfText, WritesWhatGroupsNeedOfTheirPartition) {
   EXPECT_THAT(slurm_conf_text(config), HasSubstr(" State=UP ResumeTimeout=65533 Default=YES\n"));
 }
 
+TEST(SlurmConfText, OfTwoNeedsTheLargerIsWritten) {
+  for (const auto& [first, second] : {std::pair("900", "1800"), std::pair("1800", "900")}) {
+    auto config = queueing();
+    config.partitions[0].groups.push_back(config.partitions[0].groups[0]);
+    config.partitions[0].groups[0].partition_needs = {{"ResumeTimeout", first}};
+    config.partitions[0].groups.back().partition_needs = {{"ResumeTimeout", second}};
+    EXPECT_THAT(slurm_conf_text(config), HasSubstr(" State=UP ResumeTimeout=1800\n"));
+  }
+}
+
 TEST(SlurmConfText, PartitionOptionsWinOverWhatGroupsNeed) {
   auto config = queueing();
   config.partitions[0].options = {{"resumetimeout", "INFINITE"}};

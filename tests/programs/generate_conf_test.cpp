@@ -34,12 +34,14 @@ class GenerateConf : public testing::Test {
     };
   }
   int run(const GenerateConfOptions& options = {}) {
-    return generate_conf(options, config, {fake.files, fake.log, fake.processes, out, [this] { return host; }});
+    return generate_conf(options, config,
+                         {fake.files, fake.log, fake.processes, out, [this] { return host; }, group_facts});
   }
 
   FakeServices fake;
   Config config;
   HostFacts host;
+  std::function<GroupFacts(const NodeGroup&)> group_facts;
   std::ostringstream out;
 };
 
@@ -85,6 +87,43 @@ TEST_F(GenerateConf, WarnsOfGresThatGivesNoLine) {
   EXPECT_EQ(run(), 0);
   EXPECT_THAT(fake.log.text(), HasSubstr("p-g: Gres \"4\" is not name[:type][:count]: no line in gres.conf"));
   EXPECT_EQ(fake.files.content["gres.conf.aws"], "");
+}
+
+TEST_F(GenerateConf, FillsInWhatTheProviderKnowsAndTheGroupDoesNotSay) {
+  group_facts = [](const NodeGroup& group) {
+    EXPECT_EQ(group.key(), "p-g");
+    return GroupFacts{{{"CPUs", "4"}, {"gres", "gpu:9"}}, {{false, "half a CPU is lost"}}};
+  };
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(fake.files.content["slurm.conf.aws"], HasSubstr("NodeName=p-g-[0-1] State=CLOUD Gres=gpu:2 CPUs=4\n"));
+  EXPECT_EQ(fake.files.content["gres.conf.aws"], kGresConf);
+  EXPECT_THAT(fake.log.text(), HasSubstr("p-g: half a CPU is lost\n"));
+}
+
+TEST_F(GenerateConf, GresThatTheProviderKnowsGiveLinesInGresConf) {
+  config.partitions[0].groups[0].slurm_specifications.clear();
+  group_facts = [](const NodeGroup&) { return GroupFacts{{{"Gres", "gpu:2"}}, {}}; };
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(fake.files.content["gres.conf.aws"], kGresConf);
+}
+
+TEST_F(GenerateConf, WritesNothingWhenTheProviderCanNotReadWhatAKeyNames) {
+  group_facts = [](const NodeGroup&) { return GroupFacts{{}, {{true, "reading \"/t.yaml\": no such file"}}}; };
+  EXPECT_THROW(run(), Error);
+  EXPECT_THAT(fake.files.content, IsEmpty());
+  GenerateConfOptions options;
+  options.check = true;
+  EXPECT_EQ(run(options), 1);
+  EXPECT_THAT(out.str(), HasSubstr("error: R8 p-g: reading \"/t.yaml\": no such file\nwarning: "));
+}
+
+TEST_F(GenerateConf, CheckPrintsWhatTheProviderWarnsOf) {
+  group_facts = [](const NodeGroup&) { return GroupFacts{{}, {{false, "no -b"}}}; };
+  GenerateConfOptions options;
+  options.check = true;
+  EXPECT_EQ(run(options), 0);
+  EXPECT_THAT(out.str(), testing::EndsWith("warning: W21 p-g: no -b\n"));
+  EXPECT_THAT(fake.log.text(), Not(HasSubstr("no -b")));
 }
 
 TEST_F(GenerateConf, CheckPrintsFindingsAndWritesNothing) {
