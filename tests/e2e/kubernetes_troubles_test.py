@@ -52,7 +52,7 @@ class Troubles(KubernetesScenario):
         self.lose("node_lost")
 
     def test_an_image_that_cannot_be_pulled_is_the_nodes_reason_and_its_job_is_tried_again(self):
-        rule = {"name": "kube-cpu-*", "outcome": "err_image_pull", "count": 1, "message": "no such image: slurmd:22.05"}
+        rule = {"name": "kube-cpu-0", "outcome": "err_image_pull", "count": 1, "message": "no such image: slurmd:22.05"}
         with self.cluster([kubernetes_partition()], cloud=Kubernetes(kubernetes={"pods": [rule]})) as cluster:
             cluster.start_change_state()
             job = cluster.sbatch("srun hostname", 1, "--nodelist=kube-cpu-0")
@@ -67,7 +67,7 @@ class Troubles(KubernetesScenario):
             self.power_down(cluster, "kube-cpu-0")
 
     def test_a_container_that_crashes_again_and_again_gives_its_last_words_as_the_reason(self):
-        rule = {"name": "kube-cpu-*", "outcome": "crash_loop", "count": 1, "message": "munge: no key"}
+        rule = {"name": "kube-cpu-0", "outcome": "crash_loop", "count": 1, "message": "munge: no key"}
         with self.cluster([kubernetes_partition()], cloud=Kubernetes(kubernetes={"pods": [rule]}, unbootable=1)) as cluster:
             cluster.start_change_state()
             cluster.sbatch("srun hostname", 1, "--nodelist=kube-cpu-0")
@@ -75,14 +75,14 @@ class Troubles(KubernetesScenario):
             self.assertRegex(node["kube-cpu-0"].reason, "^burst:CrashLoopBackOff .*munge: no key")
 
     def test_a_group_that_fits_nowhere_is_left_for_another_after_UnschedulableTimeout(self):
-        groups = kubernetes_partition(weighed("gpu", 1, 2, UnschedulableTimeout=3, AddressWait=1), weighed("cpu", 9))
-        cloud = Kubernetes(kubernetes={"pods": [{"name": "kube-gpu-*", "outcome": "unschedulable"}]})
+        groups = kubernetes_partition(weighed("acc", 1, 2, UnschedulableTimeout=3, AddressWait=1), weighed("cpu", 9))
+        cloud = Kubernetes(kubernetes={"pods": [{"name": "kube-acc-*", "outcome": "unschedulable"}]})
         with self.cluster([groups], cloud=cloud, config={"CoolDown": 60}, slurm={"SuspendTimeout": 2}) as cluster:
             cluster.start_change_state()
             job = cluster.sbatch("srun hostname")
             cluster.wait_for_job(job, "CONFIGURING")
-            nodes = cluster.wait_for_nodes("kube-gpu-[0-1]", lambda node: node.reason.startswith("burst:"), "closed")
-            self.assertRegex(nodes["kube-gpu-0"].reason, "^burst:(Unschedulable|InsufficientCapacity) .*nodes")
+            nodes = cluster.wait_for_nodes("kube-acc-[0-1]", lambda node: node.reason.startswith("burst:"), "closed")
+            self.assertRegex(nodes["kube-acc-0"].reason, "^burst:(Unschedulable|InsufficientCapacity) .*nodes")
             self.wait_until_nothing_is_left(cluster)
             cluster.start_requeued_now(job)
             cluster.wait_for_job(job)
