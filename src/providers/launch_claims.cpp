@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "burst/error.h"
+
 namespace burst {
 namespace {
 
@@ -62,6 +64,20 @@ std::vector<Claim> LaunchClaims::running() const {
     claims.push_back(std::move(claim));
   }
   return claims;
+}
+
+std::vector<Claim> LaunchClaims::running_or_none(Log& log) const {
+  try {
+    return running();
+  } catch (const Error& error) {
+    log.error(fmt::format("{}: {}", group_key_, error.what()));
+    return {};
+  }
+}
+
+NodeOutcome still_starting(const Machine& machine) {
+  return {machine.node.value_or(""), Outcome::pending, machine, "StillStarting",
+          "its launch is under way: the machine is ended when it has come"};
 }
 
 void add_claimed_machines(const std::vector<Claim>& claims, std::vector<Machine>& machines) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "burst/launch_journal.h"
+#include "burst/log.h"
 #include "burst/machine.h"
 #include "burst/random.h"
 
@@ -35,6 +36,8 @@ class LaunchClaims {
   /// Those that run, this process's own among them. To be read before the cloud is: what ends in between has its
   /// machines by then. Throws Error{"StateDirError"}.
   std::vector<Claim> running() const;
+  /// To end machines by: without a journal those that are there can still be ended. The error goes to the log.
+  std::vector<Claim> running_or_none(Log& log) const;
 
  private:
   LaunchJournal& journal_;
@@ -44,6 +47,9 @@ class LaunchClaims {
 
 /// Whether an id is that of a machine that a claim stands for.
 bool is_claim_id(const std::string& machine_id);
+
+/// Of a machine that is to end and that a claim stands for.
+NodeOutcome still_starting(const Machine& machine);
 
 /// Adds, for each claimed node without a machine that lives or waits, one that is `starting`; and says of a request
 /// that holds no machine yet (a queued machine without a node) which claim it belongs to, where that may be so.

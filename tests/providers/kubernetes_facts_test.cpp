@@ -124,6 +124,10 @@ TEST_F(KubernetesFacts, SoperatorsPodsAreNotKnown) {
   const auto found = facts(kTemplate);
   EXPECT_THAT(found.problems, IsEmpty());
   EXPECT_THAT(found.slurm_specifications, IsEmpty());
+  group_.settings = std::make_shared<const Json>(Json::parse(R"({"Mode": "nodesetpowerstate", "NodeSet": "worker"})"));
+  EXPECT_THAT(warnings(kTemplate),
+              ElementsAre("the pods of NodeSet worker are called worker-N, Slurm's nodes ai-gpu-N: "
+                          "soperator's slurmd registers by its pod's name"));
 }
 
 TEST_F(KubernetesFacts, WhatSlurmdLacksIsNamed) {

@@ -131,6 +131,10 @@ TEST(KubernetesSettings, WarnsOfWhatHasNoEffect) {
                                 "Annotations": {"a": "b"}, "GracePeriodSeconds": 30})")),
               ElementsAre(StartsWith("warning: /Labels: without effect"), StartsWith("warning: /Annotations: without"),
                           StartsWith("warning: /GracePeriodSeconds: without effect")));
+  EXPECT_THAT(found(patched(R"({"Mode": "nodesetpowerstate", "PodTemplate": null, "NodeSet": "worker"})")),
+              ElementsAre(StartsWith("warning: /NodeSet: soperator's slurmd registers under its pod's name")));
+  EXPECT_THAT(found(patched(R"({"Mode": "nodesetpowerstate", "PodTemplate": null, "NodeSet": 3})")),
+              ElementsAre(StartsWith("fatal: /NodeSet: expected the name of a NodeSet")));
   EXPECT_THAT(found(patched(R"({"Tags": []})")), ElementsAre(StartsWith("warning: /Tags: not used for kubernetes")));
   EXPECT_THAT(found(patched(R"({"EKS": {"ClusterName": "a", "region": "b"}})")),
               ElementsAre("warning: /EKS/region: unknown key, expected one of ClusterName, Region, Profile, RoleArn"));

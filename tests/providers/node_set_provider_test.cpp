@@ -253,7 +253,7 @@ TEST_F(NodeSetProviderTest, APodOfBeforeThatStaysCostsItsNodeOnly) {
     if (server_.active() == json({4})) server_.add_pod(4);
   };
   const auto outcomes = start({launch("p-g-[3-4]")});
-  EXPECT_EQ(outcomes.at("p-g-3").code, "MachineStopping");
+  EXPECT_EQ(outcomes.at("p-g-3").code, "PodTerminating");
   EXPECT_EQ(outcomes.at("p-g-4").outcome, Outcome::ready);
   EXPECT_EQ(server_.active(), json({4}));
 }

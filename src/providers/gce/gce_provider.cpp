@@ -143,18 +143,8 @@ void GceProvider::await_leaving(const std::vector<Launch>& launches) {
   }
 }
 
-/// Without a journal machines that are there can still be ended.
-std::vector<Claim> GceProvider::claims_or_none() const {
-  try {
-    return claims_.running();
-  } catch (const Error& error) {
-    context_.log.error(fmt::format("{}: {}", context_.identity.key(), error.what()));
-    return {};
-  }
-}
-
 std::vector<NodeOutcome> GceProvider::stop(std::span<const NodeName> nodes) {
-  const auto claims = claims_or_none();
+  const auto claims = claims_.running_or_none(context_.log);
   const Inventory inventory = read_inventory(context_);
   auto machines = machines_of(inventory, context_.identity, context_.settings);
   add_claimed_machines(claims, machines);
@@ -191,9 +181,7 @@ std::vector<NodeOutcome> GceProvider::end(std::span<const Machine> machines, con
     outcome.node = machine.node.value_or("");
     outcome.machine = machine;
     if (is_claim_id(machine.id)) {
-      outcome.outcome = Outcome::pending;
-      outcome.code = "StillStarting";
-      outcome.message = "its launch is under way: the machine is ended when it has come";
+      outcome = still_starting(machine);
     } else if (const auto error = failed.find(machine.id); error != failed.end()) {
       outcome.outcome = error->second.code == "SharedRequest" ? Outcome::pending : Outcome::rejected;
       outcome.code = error->second.code;

@@ -35,7 +35,6 @@ class GceProvider : public Provider {
   std::map<std::string, NodeName> leaving_;
 
   std::vector<NodeOutcome> end(std::span<const Machine> machines, const Inventory& inventory);
-  std::vector<Claim> claims_or_none() const;
   std::vector<NodeOutcome> start_all(std::span<const Launch> launches, const StartedSink& started);
   std::vector<NodeOutcome> launch(std::span<const Launch> launches, const StartedSink& started);
   void await_leaving(const std::vector<Launch>& launches);

@@ -140,11 +140,21 @@ class Comparison {
   GroupFacts facts_;
 };
 
+/// Its pods' template is soperator's, but their names are known.
+GroupFacts facts_of_node_set(const NodeGroup& group, const GroupSettings& settings) {
+  if (settings.node_set == group.key()) return {};
+  return {
+      {},
+      {{false, fmt::format("the pods of NodeSet {} are called {}-N, Slurm's nodes {}-N: soperator's slurmd registers "
+                           "by its pod's name",
+                           settings.node_set, settings.node_set, group.key())}}};
+}
+
 }  // namespace
 
 GroupFacts group_facts(const NodeGroup& group, const Config& config, const Files& files) {
   const auto settings = parse_settings(config, group);
-  if (settings.mode != Mode::pod) return {};
+  if (settings.mode != Mode::pod) return facts_of_node_set(group, settings);
   try {
     const auto pod = PodTemplate::load(files, settings, {config.cluster_name, group.partition, group.name});
     const auto resources = resources_of(pod.json().at("spec"));

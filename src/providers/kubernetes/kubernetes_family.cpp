@@ -9,6 +9,7 @@
 
 #include "auth/kube_access.h"
 #include "providers/kubernetes/kubernetes_settings.h"
+#include "providers/kubernetes/node_set_provider.h"
 #include "providers/kubernetes/pod_provider.h"
 
 namespace burst::kubernetes {
@@ -33,6 +34,7 @@ class KubernetesFamily : public ProviderFamily {
     const GroupSettings settings = parse_settings(context_.config, group);
     auto& access = accesses_[key_of(settings.access)];
     if (!access) access = auth::make_kube_access(settings.access, context_.services);
+    if (settings.mode == Mode::node_set_power_state) return std::make_unique<NodeSetProvider>(context_, group, access);
     return std::make_unique<PodProvider>(context_, group, access);
   }
 

@@ -108,10 +108,16 @@ void check_mode(Place& group, const Json& json, std::optional<Mode> mode) {
   }
   group.expect_text("PodTemplate", "the path of a file",
                     [](const auto& path) { return !path.empty() && path.find('\0') == std::string::npos; });
-  group.expect_text("NodeSet", "the name of a NodeSet: a DNS label", is_dns_label);
+  const bool has_node_set = group.expect_text("NodeSet", "the name of a NodeSet: a DNS label", is_dns_label);
   if (mode != Mode::node_set_power_state) return;
   if (group.has("PodTemplate"))
     group.fatal("PodTemplate", R"(soperator's NodeSet says how pods are: remove it, or use Mode "pod")");
+  const Json* group_name = group.member("NodeGroupName");
+  if (has_node_set && group_name != nullptr && group_name->is_string() &&
+      !json["NodeSet"].get<std::string>().ends_with("-" + group_name->get<std::string>()))
+    group.warn("NodeSet",
+               "soperator's slurmd registers under its pod's name, NODESET-N: the NodeSet has to be called "
+               "PARTITION-NODEGROUP, as the nodes are, or each slurmd be told its node's name (-N)");
   for (const char* key : {"Labels", "Annotations", "GracePeriodSeconds"}) {
     if (group.has(key)) group.warn(key, "without effect: soperator makes the pods");
   }

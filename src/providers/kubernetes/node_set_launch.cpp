@@ -20,6 +20,8 @@ using std::chrono::seconds;
 /// kept as it is, and its slurmd booted before the node was asked for: slurmctld would not take it.
 constexpr seconds kLeavingPatience{60};
 constexpr milliseconds kFirstPause{250}, kLongestPause{2'000};
+/// So long a pod may well not be there yet; from then on it is asked why not.
+constexpr seconds kOperatorsTurn{2};
 /// Between the API server's clock and ours, for events of the launch itself.
 constexpr seconds kClockSkew{2};
 
@@ -29,6 +31,7 @@ struct Node {
   std::optional<JobId> job;
   std::int64_t ordinal = -1;
   bool is_asked = false;  ///< its ordinal has been made active; else it waits for its pod of before to leave
+  bool has_pod = false;
   bool is_told = false;
   std::optional<Machine> machine = std::nullopt;
   std::optional<MachineFailure> failure = std::nullopt;
@@ -142,6 +145,8 @@ class NodeSetStart {
       try {
         const auto pods = group_.api.pods();
         look(pods);
+        if (group_.clock.steady_now() - begin >= kOperatorsTurn) refuse_by_events();
+        share_failures();
         if (leaving && has_left(pods)) {
           activate(pods);
           end = group_.clock.steady_now() + group_.settings.address_wait;
@@ -166,10 +171,10 @@ class NodeSetStart {
     for (auto& node : nodes_) {
       const auto pod = pods.find(node.ordinal);
       if (!node.is_asked || node.failure || node.is_told || pod == pods.end() || pod->second.deleted) continue;
+      node.has_pod = true;
       node.machine = group_.machine(node.ordinal, pod->second);
       node.failure = node.machine->failure;
     }
-    share_failures();
   }
 
   /// A launch that may be given back tells nothing before it is whole.
@@ -190,13 +195,13 @@ class NodeSetStart {
     for (auto& node : nodes_)
       if (node.is_leaving())
         node.failure = {
-            Outcome::rejected, "MachineStopping",
+            Outcome::rejected, "PodTerminating",
             fmt::format("soperator has not taken away the node's pod of before within {} s", kLeavingPatience.count())};
   }
 
   /// Why there is no pod at all stands in no pod.
   void refuse_by_events() {
-    const auto lacks_pod = [](const Node& node) { return !node.failure && !node.machine; };
+    const auto lacks_pod = [](const Node& node) { return node.is_asked && !node.failure && !node.has_pod; };
     if (std::ranges::none_of(nodes_, lacks_pod)) return;
     try {
       const auto refused = group_.api.refused_pods(asked_ - kClockSkew);

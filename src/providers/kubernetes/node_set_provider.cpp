@@ -19,11 +19,6 @@ using std::chrono::seconds;
 /// An operator that is refused tries again ever more rarely, a quarter of an hour apart in the end.
 constexpr seconds kWordsAge{1'800};
 
-NodeOutcome still_starting(const Machine& machine) {
-  return {machine.node.value_or(""), Outcome::pending, machine, "StillStarting",
-          "its launch is under way: the machine is ended when it has come"};
-}
-
 }  // namespace
 
 /// A machine that is to end, and the number that makes it one; nothing: there is none by that id any more.
@@ -96,18 +91,8 @@ void NodeSetProvider::add_last_words(std::vector<Machine>& machines) const {
   }
 }
 
-/// Without a journal machines that are there can still be ended.
-std::vector<Claim> NodeSetProvider::claims_or_none() const {
-  try {
-    return claims_.running();
-  } catch (const Error& error) {
-    group_.log.error(fmt::format("{}: {}", group_.group.key(), error.what()));
-    return {};
-  }
-}
-
 std::vector<NodeOutcome> NodeSetProvider::stop(std::span<const NodeName> nodes) {
-  const auto claims = claims_or_none();
+  const auto claims = claims_.running_or_none(group_.log);
   std::vector<Doomed> doomed;
   std::vector<NodeOutcome> outcomes;
   for (const auto& node : nodes) {
@@ -154,7 +139,8 @@ std::vector<NodeOutcome> NodeSetProvider::stop_machines(std::span<const Machine>
       const bool is_replaced = pod != pods->end() && pod->second.uid != id->uid;
       doomed.push_back({machine, is_replaced ? std::nullopt : ordinal});
     } else {
-      doomed.push_back({machine, std::nullopt});
+      outcomes.push_back({machine.node.value_or(""), Outcome::rejected, machine, "UnknownMachine",
+                          fmt::format("{} is not the id of a pod", machine.id)});
     }
   }
   auto ended = end(doomed);

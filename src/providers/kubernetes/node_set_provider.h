@@ -39,7 +39,6 @@ class NodeSetProvider : public Provider {
   struct Doomed;
   std::vector<NodeOutcome> end(std::vector<Doomed>& doomed) const;
   void add_last_words(std::vector<Machine>& machines) const;
-  std::vector<Claim> claims_or_none() const;
 };
 
 }  // namespace burst::kubernetes

@@ -66,18 +66,8 @@ std::vector<NodeOutcome> PodProvider::start(std::span<const Launch> launches, co
   return outcomes;
 }
 
-/// Without a journal machines that are there can still be ended.
-std::vector<Claim> PodProvider::claims_or_none() const {
-  try {
-    return claims_.running();
-  } catch (const Error& error) {
-    context_.log.error(fmt::format("{}: {}", context_.identity.key(), error.what()));
-    return {};
-  }
-}
-
 std::vector<NodeOutcome> PodProvider::stop(std::span<const NodeName> nodes) {
-  const auto claims = claims_or_none();
+  const auto claims = claims_.running_or_none(context_.log);
   auto machines = read_machines();
   add_claimed_machines(claims, machines);
   const std::unordered_set<std::string_view> wanted(nodes.begin(), nodes.end());
@@ -98,13 +88,8 @@ std::vector<NodeOutcome> PodProvider::stop_machines(std::span<const Machine> mac
 
 /// Of one that no request is to be sent for.
 NodeOutcome PodProvider::ending(const Machine& machine) const {
+  if (is_claim_id(machine.id)) return still_starting(machine);
   NodeOutcome outcome{machine.node.value_or(""), Outcome::ready, machine, {}, {}};
-  if (is_claim_id(machine.id)) {
-    outcome.outcome = Outcome::pending;
-    outcome.code = "StillStarting";
-    outcome.message = "its launch is under way: the machine is ended when it has come";
-    return outcome;
-  }
   if (!pod_id(machine.id)) {
     outcome.outcome = Outcome::rejected;
     outcome.code = "UnknownMachine";

@@ -45,7 +45,6 @@ class PodProvider : public Provider {
   std::map<std::string, Leaving> leaving_;  ///< by machine id: pods that end, as far as this object has seen
 
   std::vector<Machine> read_machines();
-  std::vector<Claim> claims_or_none() const;
   std::vector<NodeOutcome> end(std::span<const Machine> machines);
   NodeOutcome ending(const Machine& machine) const;
 };
