@@ -27,12 +27,16 @@ HttpResponse refusal(int status, const std::string& reason, const std::string& m
   return reply(status, R"({"kind": "Status", "reason": ")" + reason + R"(", "message": ")" + message + R"("})");
 }
 
-/// What a judge says of a reply, before the network layer takes it.
+/// Keeps the last call, and what its judge says of `answer` each time.
 class JudgedHttp : public HttpClient {
  public:
+  HttpResponse answer;
+  int times = 0;
   HttpCall last;
+  std::vector<RetryVerdict> verdicts;
   std::vector<HttpResponse> send(std::vector<HttpCall> calls) override {
     last = std::move(calls.front());
+    for (int i = 0; i < times; ++i) verdicts.push_back(last.judge(answer));
     HttpResponse none;
     none.transport_error = "not sent";
     return {calls.size(), none};
@@ -90,12 +94,12 @@ TEST_F(KubernetesApiTest, CallsShareALimitByServerAndAction) {
 
 TEST_F(KubernetesApiTest, RetryAfterIsObeyedToTheSecondAndForAsLongAsThereIsTime) {
   JudgedHttp http;
+  http.answer = refusal(429, "TooManyRequests", "later");
+  http.answer.headers = {{"Retry-After", "3"}};
+  http.times = 50;
   api(&http).send({post("gpu-3")});
-  auto response = refusal(429, "TooManyRequests", "later");
-  response.headers = {{"Retry-After", "3"}};
-  // The judge keeps no reference to the ended send() as long as it is told to go on.
-  for (int i = 0; i < 50; ++i) {
-    const auto verdict = http.last.judge(response);
+  ASSERT_THAT(http.verdicts, SizeIs(50));
+  for (const auto& verdict : http.verdicts) {
     EXPECT_TRUE(verdict.retry);
     EXPECT_EQ(verdict.after, std::chrono::seconds{3});
   }

@@ -136,8 +136,8 @@ std::vector<CallResult> KubernetesApi::send(const std::vector<ApiCall>& calls, c
   std::vector<std::optional<CallResult>> results(calls.size());
   std::vector<char> sent(calls.size(), 0);
   bool wanted = true;
-  const auto conclude = [&](std::size_t i, const HttpResponse& response) {
-    results[i] = result_of(calls[i], response);
+  const auto conclude = [&](std::size_t i, CallResult result) {
+    results[i] = std::move(result);
     if (sink && !sink(i, *results[i])) wanted = false;
   };
   std::vector<HttpCall> http_calls;
@@ -146,10 +146,11 @@ std::vector<CallResult> KubernetesApi::send(const std::vector<ApiCall>& calls, c
     HttpCall http = http_call(calls[i]);
     http.wanted = [&wanted] { return wanted; };
     http.sign = [&sent, i](HttpRequest&) { sent[i] = 1; };
-    http.judge = [&conclude, i, transient_attempts = 0](const HttpResponse& response) mutable -> RetryVerdict {
-      const auto wrong = failure(response);
-      const auto verdict = wrong ? verdict_of(*wrong, response, transient_attempts) : RetryVerdict{};
-      if (!verdict.retry) conclude(i, response);
+    http.judge = [this, &calls, &conclude, i,
+                  transient_attempts = 0](const HttpResponse& response) mutable -> RetryVerdict {
+      CallResult result = result_of(calls[i], response);
+      const auto verdict = result.error ? verdict_of(*result.error, response, transient_attempts) : RetryVerdict{};
+      if (!verdict.retry) conclude(i, std::move(result));
       return verdict;
     };
     access_->prepare(http);
@@ -167,7 +168,7 @@ std::vector<CallResult> KubernetesApi::send(const std::vector<ApiCall>& calls, c
       all.push_back(std::move(unsent));
       continue;
     }
-    if (!results[i]) conclude(i, responses[i]);  // time or attempts were over
+    if (!results[i]) conclude(i, result_of(calls[i], responses[i]));  // time or attempts were over
     all.push_back(std::move(*results[i]));
   }
   return all;
