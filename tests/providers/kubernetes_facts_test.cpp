@@ -110,6 +110,16 @@ TEST_F(KubernetesFacts, PartsOfACpuAndMissingRequestsAreWarnedOf) {
       ElementsAre(StartsWith("no container requests cpu"), StartsWith("/spec/containers/0/resources/requests/cpu")));
 }
 
+TEST_F(KubernetesFacts, AnotherGraceThanSuspendsIsWarnedOf) {
+  const auto slow = with(kTemplate, "spec:", "spec:\n  terminationGracePeriodSeconds: 300");
+  EXPECT_THAT(warnings(slow), ElementsAre("the template says terminationGracePeriodSeconds 300, suspend gives pods "
+                                          "GracePeriodSeconds, 30"));
+  group_.settings =
+      std::make_shared<const Json>(Json::parse(R"({"PodTemplate": "/t.yaml", "GracePeriodSeconds": 300})"));
+  EXPECT_THAT(warnings(slow), IsEmpty());
+  EXPECT_THAT(warnings(kTemplate), IsEmpty());
+}
+
 TEST_F(KubernetesFacts, ATemplateThatCannotBeReadIsFatal) {
   const auto found = facts("kind: StatefulSet\n");
   ASSERT_EQ(found.problems.size(), 1U);

@@ -140,6 +140,15 @@ class Comparison {
   GroupFacts facts_;
 };
 
+/// suspend says the grace with each DELETE, and that counts.
+void compare_grace(const nlohmann::ordered_json& spec, const GroupSettings& settings, GroupFacts& facts) {
+  const auto found = spec.find("terminationGracePeriodSeconds");
+  if (found == spec.end() || !found->is_number() || *found == settings.grace_period.count()) return;
+  facts.problems.push_back({false, fmt::format("the template says terminationGracePeriodSeconds {}, suspend gives pods "
+                                               "GracePeriodSeconds, {}",
+                                               found->dump(), settings.grace_period.count())});
+}
+
 /// Its pods' template is soperator's, but their names are known.
 GroupFacts facts_of_node_set(const NodeGroup& group, const GroupSettings& settings) {
   if (settings.node_set == group.key()) return {};
@@ -159,6 +168,7 @@ GroupFacts group_facts(const NodeGroup& group, const Config& config, const Files
     const auto pod = PodTemplate::load(files, settings, {config.cluster_name, group.partition, group.name});
     const auto resources = resources_of(pod.json().at("spec"));
     auto facts = Comparison(group, resources).result();
+    compare_grace(pod.json().at("spec"), settings, facts);
     for (const auto& lack : lacks_of(pod.json())) facts.problems.push_back({false, lack});
     return facts;
   } catch (const Error& error) {
