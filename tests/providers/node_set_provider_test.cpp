@@ -246,6 +246,16 @@ TEST_F(NodeSetProviderTest, APodOfBeforeIsAwaitedUntilItEnds) {
   EXPECT_EQ(outcome.machine.id, "p-g-3/uid-3-2") << "the new one";
 }
 
+TEST_F(NodeSetProviderTest, APodThatEndsIsNotTakenForTheOneThatIsAwaited) {
+  server_.set_active({});
+  server_.add_pod(3);
+  server_.end_pod(3);
+  const auto outcome = start({launch("p-g-3")}).at("p-g-3");
+  EXPECT_EQ(outcome.outcome, Outcome::pending);
+  EXPECT_EQ(outcome.machine.id, "p-g/3");
+  EXPECT_EQ(server_.active(), json({3})) << "soperator makes the new one as soon as the name is free";
+}
+
 TEST_F(NodeSetProviderTest, APodOfBeforeThatStaysCostsItsNodeOnly) {
   server_.set_active({});
   server_.add_pod(3);
@@ -316,6 +326,28 @@ TEST_F(NodeSetProviderTest, AMachineEndsByItsIdUnlessItIsAnotherByNow) {
     EXPECT_FALSE(outcome.machine.id.empty()) << node;
   }
   EXPECT_EQ(server_.active(), json({2}));
+}
+
+TEST_F(NodeSetProviderTest, AMachineOfAnotherKindIsNotEnded) {
+  server_.set_active({1, 12});
+  std::vector<Machine> machines(4);
+  machines[0].id = "i-0123";
+  machines[1].id = "p-g/12";  // beyond MaxNodes
+  machines[2].id = "stranger-1/uid";
+  machines[3].id = "p-g/x";
+  const auto outcomes = provider()->stop_machines(machines);
+  ASSERT_EQ(outcomes.size(), 4U);
+  EXPECT_EQ(outcomes.front().code, "UnknownMachine");
+  EXPECT_THAT(server_.written, IsEmpty());
+}
+
+TEST_F(NodeSetProviderTest, WithoutAJournalNothingStartsAndEverythingCanBeStopped) {
+  server_.set_active({1});
+  journal_.unwritable = true;
+  const std::vector<Launch> launches{launch("p-g-3")};
+  EXPECT_THROW(provider()->claim(launches), Error);
+  EXPECT_EQ(stop("p-g-1").at("p-g-1").outcome, Outcome::ready);
+  EXPECT_EQ(server_.active(), json::array());
 }
 
 TEST_F(NodeSetProviderTest, AClaimedNodeHasAMachineWhileItsLaunchRuns) {
