@@ -48,7 +48,7 @@ class Tutorial(KubernetesBlackboxTest):
         self.write("pod.yaml", TEMPLATE.replace("requests: {cpu: \"1\", memory: 256Mi}",
                                                 "requests: {cpu: \"3\", memory: 10Gi, nvidia.com/gpu: 2}\n"
                                                 "      limits: {nvidia.com/gpu: 2}"))
-        self.kube({key: value for key, value in kubernetes_group().items() if key != "SlurmSpecifications"})
+        self.kube(kubernetes_group(SlurmSpecifications={}))
         text, result = self.conf()
         self.assertEqual(result.status, 0, result.err)
         line = re.search(r"(?m)^NodeName=kube-cpu-\[0-3\] .*", text).group()

@@ -8,10 +8,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import blackbox  # noqa: E402
 from blackbox import BINARIES, BOOTING, OFF  # noqa: E402,F401
-from kubernetes import NAMESPACE, TEMPLATE, Kubernetes, is_ready, kubernetes_group, soperator_group  # noqa: E402,F401
+from kubernetes import (NAMESPACE, SOPERATOR, TEMPLATE, Kubernetes, kubernetes_group,  # noqa: E402,F401
+                        soperator_group)
 
 UP = "IDLE+CLOUD"
-STATES = "nodesetpowerstates"
 
 
 class KubernetesBlackboxTest(blackbox.BlackboxTest):

@@ -3,8 +3,8 @@
 import concurrent.futures
 import unittest
 
-from kubernetes import SOPERATOR
-from kubernetes_blackbox import BOOTING, NAMESPACE, OFF, UP, KubernetesBlackboxTest, kubernetes_group, soperator_group
+from kubernetes_blackbox import (BOOTING, NAMESPACE, OFF, SOPERATOR, UP, KubernetesBlackboxTest, kubernetes_group,
+                                 soperator_group)
 
 SET = "kube-worker"
 NODES = [f"{SET}-{i}" for i in range(8)]

@@ -134,7 +134,8 @@ class Kubernetes(Cloudsim):
             raise AssertionError(f"quota {hard}: {answer}")
 
     def node_set(self, name, **spec):
-        """A NodeSet of soperator's: node_set("kube-worker", replicas=8)."""
+        """A NodeSet of soperator's: node_set("kube-worker", replicas=8); in place of one of that name."""
+        self.api("DELETE", f"{SOPERATOR}/namespaces/{NAMESPACE}/nodesets/{name}")
         return self.control("kubernetes/objects", {
             "apiVersion": "slurm.nebius.ai/v1alpha1", "kind": "NodeSet",
             "metadata": {"name": name, "namespace": NAMESPACE},
