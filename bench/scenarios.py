@@ -6,6 +6,7 @@ import statistics
 import subprocess
 
 import gce_scenarios
+import kubernetes_scenarios
 from candidates import SCONTROL, PythonPlugin, SlurmBurst, first_nodes, partitions
 from controller import Controller
 from report import Row, Run
@@ -238,4 +239,5 @@ def generate_conf(bench):
     return rows
 
 
-SECTIONS = {"power": power, "gce": gce_scenarios.power, "start-up": start_up, "change_state": change_state, "generate_conf": generate_conf}
+SECTIONS = {"power": power, "gce": gce_scenarios.power, "kubernetes": kubernetes_scenarios.power, "start-up": start_up,
+            "change_state": change_state, "generate_conf": generate_conf}

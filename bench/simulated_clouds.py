@@ -10,6 +10,10 @@ REGION = "us-east-1"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKIACLOUDSIM00000001", "AWS_SECRET_ACCESS_KEY": "cloudsim-secret-key"}
 
 
+def _opener():
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
 class SimulatedClouds:
     """with SimulatedClouds(executable, folder) as clouds: ..."""
 
@@ -40,8 +44,7 @@ class SimulatedClouds:
     def _control(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.endpoint}/_control/{path}", data=data, method=method)
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=30) as reply:
+        with _opener().open(request, timeout=30) as reply:
             text = reply.read()
         return json.loads(text) if text else None
 
@@ -64,8 +67,7 @@ class SimulatedClouds:
 
     def last_call(self, action):
         """When the last call of this action came, in seconds since the epoch; nothing when there was none."""
-        times = [call["time"] for call in self._control("GET", "calls/log") if call["action"] == action]
-        return max(times, default=None)
+        return max((call["time"] for call in self.log_of(action)), default=None)
 
     def alive(self):
         """Instances that are pending or running."""
@@ -88,3 +90,22 @@ class SimulatedClouds:
     def decide(self, mig, action):
         """What becomes of a group's queued request: "succeed"."""
         self._control("POST", f"gce/resize_requests/{mig}", {"action": action})
+
+    # --- Kubernetes ---
+
+    def kubeconfig(self):
+        """A kubeconfig file's text, of a service account that may no more than config/kubernetes lets it."""
+        with _opener().open(f"{self.endpoint}/_control/kubernetes/kubeconfig?user=burst", timeout=30) as reply:
+            return reply.read().decode()
+
+    def pods(self):
+        """The names of all pods that do not end."""
+        return [pod["metadata"]["name"] for pod in self._control("GET", "kubernetes/pods")["pods"]
+                if "deletionTimestamp" not in pod["metadata"]]
+
+    def fault(self, action, kind, **rule):
+        self._control("POST", "faults", {"action": action, "kind": kind, **rule})
+
+    def log_of(self, action):
+        """The calls of this action, in order: [{"time", "status", ...}]."""
+        return [call for call in self._control("GET", "calls/log") if call["action"] == action]

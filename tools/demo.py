@@ -14,12 +14,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/e2e"
 from cloudsim import Cloudsim  # noqa: E402
 from cluster import Cluster, ec2_group, partition  # noqa: E402
 from gce import ComputeEngine, flex_group, gce_partition  # noqa: E402
+from kubernetes import Kubernetes, kubernetes_group, kubernetes_partition  # noqa: E402
 from processes import wait_until  # noqa: E402
 
 _TERMINAL = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 _COLOUR = _TERMINAL and "NO_COLOR" not in os.environ
 _SHOWN_NODES = 8
 _QUEUE_MS = 6000  # how long Google's queue is here
+_SCALE_UP_MS = 4000  # and how long a Kubernetes autoscaler takes
 _MEANING = {"~": "powered down", "#": "powering up", "%": "powering down", "!": "to be powered down", "*": "no answer"}
 
 
@@ -85,7 +87,24 @@ class FlexStart:
         return found
 
 
-_PROVIDERS = {"aws": Ec2(), "gce": FlexStart()}
+class Pods:
+    """What the demo shows of Kubernetes: the pods wait until the cluster's autoscaler has brought machines for them."""
+
+    name, machine, node = "Kubernetes", "pod's machine", "kube-cpu"
+
+    def cloud(self):
+        return Kubernetes(boot_ms=1000, terminate_ms=1000, kubernetes={"scale_up_ms": _SCALE_UP_MS})
+
+    def partition(self, nodes):
+        return kubernetes_partition(kubernetes_group("cpu", nodes, AddressWait=1))
+
+    def machines(self, cloud):
+        def state(pod):
+            return "Terminating" if "deletionTimestamp" in pod["metadata"] else pod["status"]["phase"]
+        return {pod["metadata"]["name"]: (pod["spec"].get("nodeName", "none yet"), state(pod)) for pod in cloud.pods()}
+
+
+_PROVIDERS = {"aws": Ec2(), "gce": FlexStart(), "kubernetes": Pods()}
 
 
 class View:

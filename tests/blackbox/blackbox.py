@@ -28,6 +28,9 @@ CLUSTER_TAG, PARTITION_TAG, GROUP_TAG, LAUNCH_TAG = (
 _TEMPORARY = re.compile(rb"[0-9a-f]{16}/[0-9a-f]{16}\+[0-9a-f]{6}|FwoGZXIvYXdzE[0-9a-f]{8}")
 _LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - (?:\w+ - )?(DEBUG|INFO|WARNING|ERROR|CRITICAL) - (.*)")
 
+OFF = "IDLE+CLOUD+POWERED_DOWN"
+BOOTING = "ALLOCATED+CLOUD+NOT_RESPONDING+POWERING_UP"
+
 # slurmctld leaves these blocked in the programs that it starts (Slurm up to 24.05).
 BLOCKED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGABRT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE,
            signal.SIGALRM, signal.SIGTERM, signal.SIGCHLD, signal.SIGTSTP, signal.SIGXCPU}
@@ -149,9 +152,18 @@ class BlackboxTest(unittest.TestCase):
 
     def show_nodes(self, nodes, state="IDLE+CLOUD+POWERED_DOWN"):
         """What scontrol shows from now on."""
+        self.show({node: state for node in nodes})
+
+    def show(self, states):
+        """{node: state}, as scontrol shows them from now on, in place of all others."""
         line = ("NodeName={0} CoresPerSocket=1 CPUAlloc=0 CPUTot=2 NodeAddr={0} NodeHostName={0} State={1} "
                 "ThreadsPerCore=1 BootTime=None SlurmdStartTime=None LastBusyTime=Unknown\n")
-        (self.folder / "slurm/nodes").write_text("".join(line.format(node, state) for node in nodes))
+        (self.folder / "slurm/nodes").write_text("".join(line.format(node, state) for node, state in states.items()))
+
+    def show_jobs(self, jobs, limit="1:00:00"):
+        """{job id: hostlist}: what squeue shows from now on."""
+        lines = (f"{job} CONFIGURING {nodes} {limit}\n" for job, nodes in jobs.items())
+        (self.folder / "slurm/jobs").write_text("".join(lines))
 
     def log(self):
         return self.log_file.read_text() if self.log_file.exists() else ""
@@ -194,12 +206,27 @@ class BlackboxTest(unittest.TestCase):
     def suspend(self, hostlist, **how):
         return self.run_program("suspend", hostlist, **how)
 
+    def resume_jobs(self, jobs, name="resume-file"):
+        """resume, for {job id: hostlist}, as slurmctld 23.02 and later calls it."""
+        entries = [{"extra": None, "features": None, "job_id": job, "nodes_alloc": nodes, "nodes_resume": nodes,
+                    "oversubscribe": "OK", "partition": self.partitions[0]["PartitionName"], "reservation": None}
+                   for job, nodes in jobs.items()]
+        hostlist = ",".join(jobs.values())
+        path = self.folder / name
+        path.write_text(json.dumps({"all_nodes_resume": hostlist, "jobs": entries}))
+        return self.resume(hostlist, env={"SLURM_CONF": str(self.slurm_conf), "SLURM_RESUME_FILE": str(path)})
+
     def resumed(self, hostlist, **how):
         """A resume without any fault."""
         return self._faultless(self.resume(hostlist, **how))
 
     def suspended(self, hostlist, **how):
         return self._faultless(self.suspend(hostlist, **how))
+
+    def change_state(self):
+        result = self.run_program("change_state")
+        self.assertEqual(result.status, 0, result.err)
+        return result
 
     def _faultless(self, result):
         self.assertEqual((result.status, messages(result.err, "ERROR", "CRITICAL")), (0, []), self.log()[-3000:])
@@ -228,6 +255,8 @@ class BlackboxTest(unittest.TestCase):
         found = []
         for run in self.scontrol_runs("update"):
             options = dict(argument.split("=", 1) for argument in run[1:])
+            if "NodeName" not in options:  # a job's
+                continue
             found.append(Update(names(options.pop("NodeName")), options))
         return [update for update in found if key is None or key in update.options]
 
@@ -243,6 +272,14 @@ class BlackboxTest(unittest.TestCase):
         """{node: reason} of the nodes that were given back."""
         return {node: update.options["Reason"] for update in self.updates("State") for node in update.nodes
                 if update.options["State"] == "POWER_DOWN_FORCE"}
+
+    def calls_of(self, action):
+        """The calls of this action, in order."""
+        return self.cloud.requests(action)
+
+    @staticmethod
+    def wait_until(condition, what, timeout=30):
+        return processes.wait_until(condition, what, timeout)
 
     def alive(self):
         """Instances that run or are about to."""
