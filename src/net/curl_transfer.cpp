@@ -23,7 +23,9 @@ constexpr long kSendBuffer = 16384;    // the least that libcurl takes
 template <typename Value>
 void set(CURL* handle, CURLoption option, Value value) {
   if (const auto result = curl_easy_setopt(handle, option, value); result != CURLE_OK) {
-    throw Error("InvalidRequest", fmt::format("preparing a request: {}", curl_easy_strerror(result)));
+    const auto* known = curl_easy_option_by_id(option);
+    throw Error("InvalidRequest", fmt::format("preparing a request: {}: {}", known == nullptr ? "?" : known->name,
+                                              curl_easy_strerror(result)));
   }
 }
 
@@ -110,10 +112,20 @@ CurlTransfer& CurlTransfer::from(CURL* handle) {
   return *static_cast<CurlTransfer*>(self);
 }
 
+void CurlTransfer::renew_handle() {
+  curl_easy_reset(handle_.get());
+  // After a transfer over HTTP/2 libcurl 7.88 keeps the receive buffer and lets nobody say its size any more, though
+  // the reset has put the default, twice as much, in its place: such a handle would read beyond its buffer.
+  if (curl_easy_setopt(handle_.get(), CURLOPT_BUFFERSIZE, kReceiveBuffer) == CURLE_OK) return;
+  handle_.reset(curl_easy_init());
+  if (!handle_) throw std::bad_alloc();
+  set(handle_.get(), CURLOPT_BUFFERSIZE, kReceiveBuffer);
+}
+
 void CurlTransfer::begin(const HttpCall& call, const NetworkSettings& network, const std::string& user_agent,
                          std::chrono::milliseconds timeout, CURLSH* shared) {
+  renew_handle();
   auto* handle = handle_.get();
-  curl_easy_reset(handle);
   response_ = {};
   too_big_ = false;
   error_[0] = '\0';
@@ -129,7 +141,6 @@ void CurlTransfer::begin(const HttpCall& call, const NetworkSettings& network, c
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  set(handle, CURLOPT_BUFFERSIZE, kReceiveBuffer);
   set(handle, CURLOPT_UPLOAD_BUFFERSIZE, kSendBuffer);
   set(handle, CURLOPT_ACCEPT_ENCODING, "");  // all that libcurl can decode
   set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_.count()));

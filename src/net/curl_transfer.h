@@ -53,6 +53,7 @@ class CurlTransfer {
   std::size_t task = 0;  ///< whose attempt it is; for the event loop
 
  private:
+  void renew_handle();
   void set_request(const HttpRequest& request);
   void set_proxy(const HttpCall& call, const NetworkSettings& network);
   void set_server_name(const HttpRequest& request);

@@ -105,7 +105,9 @@ class ApiServer:
         with contextlib.closing(connection):
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             reply = connection.getresponse()
-            return reply.status, json.load(reply)
+            text = reply.read()
+            # A path that no API has is answered in plain text.
+            return reply.status, json.loads(text) if text[:1] == b"{" else text.decode()
 
     def pod_path(self, name=None):
         return f"/api/v1/namespaces/{self.namespace}/pods" + (f"/{name}" if name else "")

@@ -162,6 +162,8 @@ class PodStart {
     const TimePoint names_end = begin + std::min(context_.settings.grace_period + kRemoval, kLongestNameWait);
     TimePoint addresses_end = begin + context_.settings.address_wait;
     milliseconds pause{200};
+    if (any(Claimant::State::waits_for_name))
+      context_.log.debug(fmt::format("{}: waiting for pods that are being deleted", context_.identity.key()));
     for (;;) {
       const bool wants_names = any(Claimant::State::waits_for_name);
       const TimePoint end = wants_names ? std::max(names_end, addresses_end) : addresses_end;
