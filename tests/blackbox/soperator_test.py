@@ -192,6 +192,7 @@ class Soperator(KubernetesBlackboxTest):
 
     def test_mode_pod_asks_for_pods_alone(self):
         self.kube(kubernetes_group())
+        self.cloud.control("calls", method="DELETE")
         self.resumed("kube-cpu-[0-1]")
         self.suspended("kube-cpu-[0-1]")
         self.assertEqual({action.split(".")[0] for action in self.actions()} - {"pods", "events"}, set())
