@@ -102,13 +102,14 @@ class Soperator(KubernetesBlackboxTest):
     def test_a_set_that_is_missing_or_not_ephemeral_is_refused_at_once_and_the_others_go_on(self):
         self.soperator(soperator_group("worker", 8), soperator_group("static", 2, NodeSet="static"),
                        soperator_group("nowhere", 2, NodeSet="no-such-set"), kubernetes_group("cpu", 2))
-        self.cloud.node_set("static", replicas=2, ephemeralNodes=False)
+        self.cloud.node_set("static", replicas=0, ephemeralNodes=False)
         result = self.resume(f"kube-static-0,kube-nowhere-0,unknown-x-1,{SET}-2,kube-cpu-1")
         self.assertEqual(result.status, 1)
         self.assertLess(result.seconds, 15)
         self.assertEqual(self.active(), [2])
         self.assertEqual(sorted(self.addresses()), ["kube-cpu-1", NODES[2]])
         self.assertEqual(sorted(self.refusals()), ["kube-nowhere-0", "kube-static-0"])
+        self.assertRegex(self.refusals()["kube-static-0"], "^burst:NotEphemeral ")
         self.assertIn("unknown-x-1", result.err)
 
     # -- f: a suspend that failed
@@ -192,6 +193,7 @@ class Soperator(KubernetesBlackboxTest):
 
     def test_mode_pod_asks_for_pods_alone(self):
         self.kube(kubernetes_group())
+        self.cloud.control("calls", method="DELETE")
         self.resumed("kube-cpu-[0-1]")
         self.suspended("kube-cpu-[0-1]")
         self.assertEqual({action.split(".")[0] for action in self.actions()} - {"pods", "events"}, set())

@@ -28,6 +28,13 @@ class Demo(unittest.TestCase):
         for seen in ("4 alloc#", "4 alloc ", "4 idle%", "4 idle~ ", output, "machines: none", "CreateFleet 1,"):
             self.assertIn(seen, shown.stdout)
 
+    def test_the_pods_of_the_kubernetes_one_wait_for_the_autoscaler(self):
+        shown = subprocess.run([*_DEMO, "--provider", "kubernetes", "--nodes", "2"], capture_output=True, text=True,
+                               timeout=120)
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        for seen in ("2 alloc#", "2 Pending", "2 Running", "2 idle~ ", "machines: none", "pods.create 2"):
+            self.assertIn(seen, shown.stdout)
+
     def test_it_fits_a_terminal_of_80_columns(self):
         master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (24, 80))

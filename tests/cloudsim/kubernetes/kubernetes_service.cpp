@@ -21,12 +21,16 @@ constexpr const char* kNames =
     "IP:127.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,"
     "DNS:kubernetes.default.svc.cluster.local";
 
-HttpReply json_reply(int code, const nlohmann::json& body) {
+HttpReply text_reply(int code, std::string json) {
   HttpReply reply;
   reply.status = code;
   reply.content_type = "application/json";
-  reply.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  reply.body = std::move(json) + "\n";
   return reply;
+}
+
+HttpReply json_reply(int code, const nlohmann::json& body) {
+  return text_reply(code, body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 HttpReply error_reply(const StatusError& error) {
@@ -249,13 +253,18 @@ HttpReply KubernetesService::perform(const Identity& who, const HttpRequest& htt
   if (request.verb == "watch") {
     return watches_.open(request, wants_table(http));
   }
+  const bool lacks = call.fault && call.fault->kind == FaultKind::missing_field;
   ApiAnswer out;
   if (request.verb == "list") {
-    out.body = list_objects(store_, request, knobs_.page);
+    const auto list = list_objects(store_, request, knobs_.page);
+    if (!lacks && !wants_table(http)) {
+      return text_reply(200, list.text());
+    }
+    out.body = list.json();
   } else {
     out = api_.perform(request);
   }
-  if (call.fault && call.fault->kind == FaultKind::missing_field) {
+  if (lacks) {
     leave_out(out.body, call.fault->field);
   }
   const bool shows = (request.verb == "list" || request.verb == "get") && request.subresource.empty();

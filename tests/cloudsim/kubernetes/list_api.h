@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -17,8 +19,17 @@
 
 namespace cloudsim::kubernetes {
 
-/// The list object, or a page of it. `largest_page` 0: as the client wishes. Throws StatusError.
-nlohmann::json list_objects(const ObjectStore& store, const ApiRequest& request, std::int64_t largest_page);
+/// A list object, or a page of it. The objects stand apart: to copy a thousand pods costs more than to write them.
+struct ObjectList {
+  nlohmann::json head;  ///< all but `items`
+  std::vector<Object> items;
+
+  nlohmann::json json() const;
+  std::string text() const;  ///< the same, as JSON
+};
+
+/// `largest_page` 0: as the client wishes. Throws StatusError.
+ObjectList list_objects(const ObjectStore& store, const ApiRequest& request, std::int64_t largest_page);
 
 class Watches {
  public:

@@ -70,7 +70,33 @@ Start start_of(const ObjectStore& store, const ApiRequest& request) {
 
 }  // namespace
 
-nlohmann::json list_objects(const ObjectStore& store, const ApiRequest& request, std::int64_t largest_page) {
+nlohmann::json ObjectList::json() const {
+  auto out = head;
+  auto& all = out["items"] = nlohmann::json::array();
+  for (const auto& item : items) {
+    all.push_back(*item);
+  }
+  return out;
+}
+
+std::string ObjectList::text() const {
+  const auto dump = [](const nlohmann::json& json) {
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  auto out = dump(head);
+  out.pop_back();
+  out += ",\"items\":[";
+  for (const auto& item : items) {
+    out += dump(*item);
+    out += ',';
+  }
+  if (!items.empty()) {
+    out.pop_back();
+  }
+  return out + "]}";
+}
+
+ObjectList list_objects(const ObjectStore& store, const ApiRequest& request, std::int64_t largest_page) {
   const auto& type = *request.type;
   const auto labels = Selector::labels(request.option("labelSelector"));
   const auto fields = Selector::fields(type, request.option("fieldSelector"));
@@ -92,11 +118,10 @@ nlohmann::json list_objects(const ObjectStore& store, const ApiRequest& request,
     }
   }
   const auto& objects = old ? *old : store.all(type);
-  nlohmann::json out{{"kind", type.kind + "List"},
-                     {"apiVersion", type.api_version()},
-                     {"metadata", {{"resourceVersion", std::to_string(version)}}},
-                     {"items", nlohmann::json::array()}};
-  auto& items = out["items"];
+  ObjectList out;
+  out.head = {{"kind", type.kind + "List"},
+              {"apiVersion", type.api_version()},
+              {"metadata", {{"resourceVersion", std::to_string(version)}}}};
   std::string last;
   std::size_t left = 0;
   for (auto at = objects.upper_bound(start.after); at != objects.end(); ++at) {
@@ -105,17 +130,17 @@ nlohmann::json list_objects(const ObjectStore& store, const ApiRequest& request,
         !labels.matches(object) || !fields.matches(object)) {
       continue;
     }
-    if (limit > 0 && static_cast<std::int64_t>(items.size()) == limit) {
+    if (limit > 0 && static_cast<std::int64_t>(out.items.size()) == limit) {
       ++left;
       continue;
     }
-    items.push_back(object);
+    out.items.push_back(at->second);
     last = at->first;
   }
   if (left > 0) {
-    out["metadata"]["continue"] = make_token(static_cast<std::int64_t>(version), last);
+    out.head["metadata"]["continue"] = make_token(static_cast<std::int64_t>(version), last);
     if (labels.empty() && fields.empty()) {
-      out["metadata"]["remainingItemCount"] = left;
+      out.head["metadata"]["remainingItemCount"] = left;
     }
   }
   return out;

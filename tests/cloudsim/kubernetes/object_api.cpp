@@ -245,7 +245,7 @@ ApiAnswer ObjectApi::remove(const ApiRequest& request, const nlohmann::json& opt
 }
 
 ApiAnswer ObjectApi::remove_all(const ApiRequest& request) {
-  ApiAnswer out{200, list_objects(*store_, request, 0)};
+  ApiAnswer out{200, list_objects(*store_, request, 0).json()};
   for (const auto& item : out.body["items"]) {
     auto one = request;
     one.name = name_of(item);
