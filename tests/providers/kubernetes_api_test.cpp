@@ -11,8 +11,10 @@
 namespace burst::kubernetes {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -159,7 +161,7 @@ TEST_F(KubernetesApiTest, AForgottenListBeginsAnewAFewTimes) {
     return std::string("a token&more");
   };
   try {
-    api().list(api().pods_path() + "?labelSelector=x", read, [&] { ++restarts; });
+    api().list(api().pods_path() + "?labelSelector=x", ListOf::objects, read, [&] { ++restarts; });
     FAIL() << "a part was taken for the whole";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), "Expired");
@@ -169,11 +171,39 @@ TEST_F(KubernetesApiTest, AForgottenListBeginsAnewAFewTimes) {
   EXPECT_THAT(fakes_.http.requests[1].url, HasSubstr("/pods?labelSelector=x&limit=500&continue=a%20token%26more"));
 }
 
+TEST_F(KubernetesApiTest, AListOfMetadataAsksForNoMoreAndTakesWholeObjectsToo) {
+  fakes_.http.handler = [](const HttpRequest&) { return reply(200, "{}"); };
+  api().list(
+      api().pods_path() + "?x=y", ListOf::metadata, [](std::string_view) { return std::string(); }, [] {});
+  ASSERT_THAT(fakes_.http.requests, SizeIs(1));
+  EXPECT_THAT(fakes_.http.requests[0].url, HasSubstr("?x=y&limit=1000"));
+  EXPECT_THAT(fakes_.http.requests[0].headers,
+              Contains(Pair("Accept",
+                            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
+                            "application/json")));
+}
+
+TEST_F(KubernetesApiTest, AListThatLacksItsEndIsAskedForAgain) {
+  const std::string whole = R"({"items":[")" + std::string(70'000, 'x') + R"("]})";
+  fakes_.http.handler = [&, asked = 0](const HttpRequest&) mutable {
+    return reply(200, ++asked == 1 ? whole.substr(0, 69'000) : whole + "\n");
+  };
+  std::vector<std::string> pages;
+  api().list(
+      api().pods_path() + "?x=y", ListOf::objects,
+      [&](std::string_view body) {
+        pages.emplace_back(body);
+        return std::string();
+      },
+      [] {});
+  EXPECT_THAT(pages, ElementsAre(whole + "\n"));
+}
+
 TEST_F(KubernetesApiTest, AListThatIsRefusedThrowsTheTablesCode) {
   fakes_.http.handler = [](const HttpRequest&) { return refusal(403, "Forbidden", "cannot list"); };
   try {
     api().list(
-        api().pods_path() + "?x=y", [](std::string_view) { return std::string(); }, [] {});
+        api().pods_path() + "?x=y", ListOf::objects, [](std::string_view) { return std::string(); }, [] {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), "Forbidden");

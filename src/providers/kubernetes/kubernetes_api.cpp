@@ -16,7 +16,15 @@ namespace burst::kubernetes {
 namespace {
 
 constexpr int kOk = 200, kRedirect = 300, kBadRequest = 400, kServerFault = 500;
-constexpr int kPageSize = 500;
+
+/// Of objects as many as kubectl asks for; metadata alone are a fifth of a pod.
+constexpr int kPageSize = 500, kMetadataPageSize = 1000;
+/// Source: Kubernetes API Concepts, "Metadata-only fetches". A server that can't answers with whole objects.
+constexpr const char* kMetadataForm = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/// Whether a reply of this size is looked through from end to end before it is believed; of a longer one, a list, only
+/// whether its end is there: who reads it meets the rest.
+constexpr std::size_t kShortReply = 65'536;
 constexpr std::chrono::seconds kCallTimeout{60};
 
 /// An API server that is not itself is given up after some attempts. One that only says when to come again is
@@ -26,12 +34,19 @@ constexpr int kTransientAttempts = 8, kMostAttempts = 1000;
 /// Lists that were forgotten between two pages, in a row.
 constexpr int kListRestarts = 5;
 
+bool is_document(std::string_view body) {
+  if (!body.starts_with('{')) return false;
+  if (body.size() <= kShortReply) return nlohmann::json::accept(body);
+  const auto last = body.find_last_not_of(" \t\r\n");
+  return body[last] == '}';
+}
+
 std::optional<ApiError> failure(const HttpResponse& response) {
   if (response.status == 0) return parse_error(0, response.transport_error);
   if (response.status < kOk || (response.status >= kRedirect && response.status < kBadRequest))
     return parse_error(kOk, fmt::format("HTTP status {} is no answer of an API server", response.status));
   if (response.status >= kBadRequest) return parse_error(response.status, response.body);
-  if (response.body.starts_with('{') && nlohmann::json::accept(response.body)) return std::nullopt;
+  if (is_document(response.body)) return std::nullopt;
   return parse_error(response.status, "the reply is cut or is not an API server's");
 }
 
@@ -104,7 +119,7 @@ HttpCall KubernetesApi::http_call(const ApiCall& call) const {
   HttpCall http;
   http.request.method = call.method;
   http.request.url = call.path;
-  http.request.headers = {{"Accept", "application/json"}};
+  http.request.headers = {{"Accept", call.form.empty() ? "application/json" : call.form + ",application/json"}};
   if (!call.body.empty()) http.request.headers.emplace_back("Content-Type", "application/json");
   http.request.body = call.body;
   http.limit = limit(call);
@@ -174,11 +189,14 @@ std::vector<CallResult> KubernetesApi::send(const std::vector<ApiCall>& calls, c
   return all;
 }
 
-void KubernetesApi::list(const std::string& path, const std::function<std::string(std::string_view body)>& read,
+void KubernetesApi::list(const std::string& path, ListOf what,
+                         const std::function<std::string(std::string_view body)>& read,
                          const std::function<void()>& restart) const {
   std::string token;
   for (int restarts = 0;;) {
-    ApiCall call{"GET", fmt::format("{}&limit={}", path, kPageSize)};
+    const bool whole = what == ListOf::objects;
+    ApiCall call{"GET", fmt::format("{}&limit={}", path, whole ? kPageSize : kMetadataPageSize)};
+    if (!whole) call.form = kMetadataForm;
     if (!token.empty()) call.path += "&continue=" + auth::percent_encode(token);
     const CallResult result = std::move(send({call}).front());
     if (result.error) {

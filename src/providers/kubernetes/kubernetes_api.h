@@ -22,7 +22,12 @@ struct ApiCall {
   std::string path;        ///< with the query: `/api/v1/namespaces/slurm/pods?fieldManager=slurm-burst`
   std::string body = {};   ///< JSON
   std::string about = {};  ///< for messages: `pod gpu-3`
+  /// What the server is asked for besides JSON: a form of the object with fewer fields.
+  std::string form = {};
 };
+
+/// What a list is to hold of each object.
+enum class ListOf { objects, metadata };
 
 /// What a call came to: the reply's body, or an error.
 struct CallResult {
@@ -54,7 +59,7 @@ class KubernetesApi {
 
   /// All pages of a list, each given to `read`, which returns the continue token; begins anew when the server forgot
   /// it (410), and calls `restart` before. `path` has a query. Throws Error with the code of the error table.
-  void list(const std::string& path, const std::function<std::string(std::string_view body)>& read,
+  void list(const std::string& path, ListOf what, const std::function<std::string(std::string_view body)>& read,
             const std::function<void()>& restart) const;
 
  private:

@@ -119,7 +119,7 @@ bool NodeSetApi::edit(const Edit& edit, Absent absent) const {
 std::map<std::int64_t, Pod> NodeSetApi::pods() const {
   std::map<std::int64_t, Pod> pods;
   api_.list(
-      api_.pods_path() + "?labelSelector=",
+      api_.pods_path() + "?labelSelector=", ListOf::objects,
       [&](std::string_view body) {
         auto page = parse_pod_list(body, {});
         for (auto& pod : page.pods)
@@ -139,6 +139,7 @@ std::map<std::int64_t, ApiError> NodeSetApi::refused_pods(std::chrono::sys_secon
   api_.list(
       fmt::format("/api/v1/namespaces/{}/events?fieldSelector={}", auth::percent_encode(api_.name_space()),
                   auth::percent_encode(fmt::format("involvedObject.name={},reason=FailedCreate", node_set_))),
+      ListOf::objects,
       [&](std::string_view body) {
         const json document = json::parse(body, nullptr, false);
         for (const auto& event : list(document, "items")) {

@@ -34,15 +34,10 @@ ApiCall delete_call(const GroupContext& context, const PodId& pod) {
           options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "pod " + pod.name};
 }
 
-}  // namespace
-
-std::vector<Pod> read_pods(const GroupContext& context, const std::vector<std::string>& launches) {
-  std::string selector = context.identity.selector();
-  if (!launches.empty() && launches.size() <= kMostLaunchesInASelector)
-    selector += fmt::format(",{} in ({})", kLaunchLabel, fmt::join(launches, ","));
+std::vector<Pod> read_selected(const GroupContext& context, const std::string& selector, ListOf what) {
   std::vector<Pod> pods;
   context.api.list(
-      fmt::format("{}?labelSelector={}", context.api.pods_path(), auth::percent_encode(selector)),
+      fmt::format("{}?labelSelector={}", context.api.pods_path(), auth::percent_encode(selector)), what,
       [&](std::string_view body) {
         PodList page = parse_pod_list(body, context.identity);
         std::move(page.pods.begin(), page.pods.end(), std::back_inserter(pods));
@@ -51,6 +46,19 @@ std::vector<Pod> read_pods(const GroupContext& context, const std::vector<std::s
       [&] { pods.clear(); });
   std::erase_if(pods, [](const Pod& pod) { return !pod.ours; });
   return pods;
+}
+
+}  // namespace
+
+std::vector<Pod> read_pods(const GroupContext& context, const std::vector<std::string>& launches) {
+  std::string selector = context.identity.selector();
+  if (!launches.empty() && launches.size() <= kMostLaunchesInASelector)
+    selector += fmt::format(",{} in ({})", kLaunchLabel, fmt::join(launches, ","));
+  return read_selected(context, selector, ListOf::objects);
+}
+
+std::vector<Pod> read_pod_metadata(const GroupContext& context) {
+  return read_selected(context, context.identity.selector(), ListOf::metadata);
 }
 
 std::vector<CallResult> send_until_hopeless(const KubernetesApi& api, const std::vector<ApiCall>& calls) {

@@ -31,6 +31,10 @@ struct GroupContext {
 /// part as if it were all.
 std::vector<Pod> read_pods(const GroupContext& context, const std::vector<std::string>& launches = {});
 
+/// As read_pods(), with what their metadata say only: names, UIDs, labels, times. A fraction of the bytes, where it is
+/// of no matter how they fare.
+std::vector<Pod> read_pod_metadata(const GroupContext& context);
+
 /// Sends calls; after an error that will meet all others as well (a quota, a role, a template) no more are sent, and
 /// those get that error as theirs. Results in the order of the calls.
 std::vector<CallResult> send_until_hopeless(const KubernetesApi& api, const std::vector<ApiCall>& calls);

@@ -34,10 +34,10 @@ PodProvider::PodProvider(const ProviderContext& context, const NodeGroup& group,
       }()),
       claims_(context.journal, group.key()) {}
 
-std::vector<Machine> PodProvider::read_machines() {
+std::vector<Machine> PodProvider::machines_of(const std::vector<Pod>& pods) {
   std::vector<Machine> machines;
   leaving_.clear();
-  for (const auto& pod : read_pods(context_)) {
+  for (const auto& pod : pods) {
     machines.push_back(machine_of(pod, context_.settings, context_.now()));
     if (pod.deleted) leaving_.insert_or_assign(machines.back().id, Leaving{pod.name, pod.deleted});
   }
@@ -46,7 +46,7 @@ std::vector<Machine> PodProvider::read_machines() {
 
 std::vector<Machine> PodProvider::list() {
   const auto claims = claims_.running();
-  auto machines = read_machines();
+  auto machines = machines_of(read_pods(context_));
   add_claimed_machines(claims, machines);
   return machines;
 }
@@ -68,7 +68,7 @@ std::vector<NodeOutcome> PodProvider::start(std::span<const Launch> launches, co
 
 std::vector<NodeOutcome> PodProvider::stop(std::span<const NodeName> nodes) {
   const auto claims = claims_.running_or_none(context_.log);
-  auto machines = read_machines();
+  auto machines = machines_of(read_pod_metadata(context_));
   add_claimed_machines(claims, machines);
   const std::unordered_set<std::string_view> wanted(nodes.begin(), nodes.end());
   std::unordered_set<NodeName> with_machine;
@@ -103,9 +103,9 @@ NodeOutcome PodProvider::ending(const Machine& machine) const {
   outcome.outcome = Outcome::pending;
   outcome.code = "PodTerminating";
   outcome.message = fmt::format(
-      "pod {} should have been gone {} s ago: does its machine {} still answer? once that is surely off, `kubectl "
+      "pod {} should have been gone {} s ago: does its machine{} still answer? once that is surely off, `kubectl "
       "delete pod {} -n {} --force` lets go of the name",
-      machine.node.value_or(""), overdue.count(), machine.zone.empty() ? "(none)" : machine.zone,
+      machine.node.value_or(""), overdue.count(), machine.zone.empty() ? "" : " " + machine.zone,
       machine.node.value_or(""), context_.api.name_space());
   return outcome;
 }

@@ -44,7 +44,7 @@ class PodProvider : public Provider {
   std::optional<PodTemplate> template_;
   std::map<std::string, Leaving> leaving_;  ///< by machine id: pods that end, as far as this object has seen
 
-  std::vector<Machine> read_machines();
+  std::vector<Machine> machines_of(const std::vector<Pod>& pods);
   std::vector<NodeOutcome> end(std::span<const Machine> machines);
   NodeOutcome ending(const Machine& machine) const;
 };

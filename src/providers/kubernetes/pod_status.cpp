@@ -233,7 +233,8 @@ PodList parse_pod_list(std::string_view body, const GroupIdentity& identity) {
   PodListReader reader(identity, page);
   const json document = json::parse(
       body, [&](int depth, json::parse_event_t event, json& parsed) { return reader(depth, event, parsed); }, false);
-  if (text(document, "kind") != "PodList") throw_invalid(what, "the reply is not a PodList");
+  const auto kind = text(document, "kind");
+  if (kind != "PodList" && kind != "PartialObjectMetadataList") throw_invalid(what, "the reply is not a PodList");
   const json& items = member(document, "items");
   if (!items.is_null() && !items.is_array()) throw_invalid(what, "\"items\" is not a list");
   if (!list(document, "items").empty()) throw_invalid(what, "\"items\" holds what is no pod");

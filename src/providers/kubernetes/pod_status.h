@@ -56,8 +56,9 @@ struct PodList {
   std::string resource_version, continue_token;
 };
 
-/// A page of a list. Throws Error{"InvalidReply"} for what is no PodList, and for a pod without name or UID: never a
-/// shorter list for a broken one. Holds one pod's document at a time, without what is not read.
+/// A page of a list, of whole pods or of their metadata. Throws Error{"InvalidReply"} for what is no PodList, and for a
+/// pod without name or UID: never a shorter list for a broken one. Holds one pod's document at a time, without what is
+/// not read.
 PodList parse_pod_list(std::string_view body, const GroupIdentity& identity);
 
 /// As Provider::list() gives it, called as its pod; the id is `NAME/UID`. queued: it waits for a machine, `detail` says

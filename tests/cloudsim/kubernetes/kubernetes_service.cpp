@@ -82,6 +82,10 @@ bool wants_table(const HttpRequest& request) {
   return request.header("accept").find("as=Table") != std::string_view::npos;
 }
 
+bool wants_metadata(const HttpRequest& request) {
+  return request.header("accept").find("as=PartialObjectMetadataList") != std::string_view::npos;
+}
+
 std::string text_at(const nlohmann::json& object, const char* key) {
   const auto& value = list_at(object, key);
   return value.is_string() ? value.get<std::string>() : "";
@@ -258,7 +262,7 @@ HttpReply KubernetesService::perform(const Identity& who, const HttpRequest& htt
   if (request.verb == "list") {
     const auto list = list_objects(store_, request, knobs_.page);
     if (!lacks && !wants_table(http)) {
-      return text_reply(200, list.text());
+      return text_reply(200, wants_metadata(http) ? list.metadata_text() : list.text());
     }
     out.body = list.json();
   } else {

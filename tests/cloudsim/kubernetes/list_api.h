@@ -26,6 +26,8 @@ struct ObjectList {
 
   nlohmann::json json() const;
   std::string text() const;  ///< the same, as JSON
+  /// The same as a PartialObjectMetadataList: each object without spec and status.
+  std::string metadata_text() const;
 };
 
 /// `largest_page` 0: as the client wishes. Throws StatusError.

@@ -19,6 +19,25 @@ constexpr const char* kExpiredToken =
     "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
     "deleted between the time the first chunk was returned and now may show up in the list.";
 
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <typename Write>
+std::string text_of(const nlohmann::json& head, const std::vector<Object>& items, const Write& write) {
+  auto out = dump(head);
+  out.pop_back();
+  out += ",\"items\":[";
+  for (const auto& item : items) {
+    out += write(*item);
+    out += ',';
+  }
+  if (!items.empty()) {
+    out.pop_back();
+  }
+  return out + "]}";
+}
+
 struct Start {
   std::optional<std::uint64_t> version;  ///< nothing: as it is now
   std::string after;
@@ -80,20 +99,17 @@ nlohmann::json ObjectList::json() const {
 }
 
 std::string ObjectList::text() const {
-  const auto dump = [](const nlohmann::json& json) {
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
-  auto out = dump(head);
-  out.pop_back();
-  out += ",\"items\":[";
-  for (const auto& item : items) {
-    out += dump(*item);
-    out += ',';
-  }
-  if (!items.empty()) {
-    out.pop_back();
-  }
-  return out + "]}";
+  return text_of(head, items, [](const nlohmann::json& item) { return dump(item); });
+}
+
+std::string ObjectList::metadata_text() const {
+  auto partial = head;
+  partial["kind"] = "PartialObjectMetadataList";
+  partial["apiVersion"] = "meta.k8s.io/v1";
+  return text_of(partial, items, [](const nlohmann::json& item) {
+    return R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)" + dump(item["metadata"]) +
+           "}";
+  });
 }
 
 ObjectList list_objects(const ObjectStore& store, const ApiRequest& request, std::int64_t largest_page) {
