@@ -10,25 +10,16 @@
 #include "auth/iso_time.h"
 #include "burst/error.h"
 #include "burst/text.h"
+#include "providers/json_fields.h"
 
 namespace burst::gce {
 namespace {
 
 using nlohmann::json;
+using reply::member;
+using reply::text;
 
 constexpr std::size_t kMessageLimit = 1000;
-
-const json& member(const json& object, const char* key) {
-  static const json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
-}
-
-std::string text(const json& object, const char* key) {
-  const json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 /// `https://.../zones/us-central1-a` -> `us-central1-a`.
 std::string last_part(const std::string& url) { return url.substr(url.rfind('/') + 1); }

@@ -10,12 +10,16 @@
 
 #include "auth/percent_encoding.h"
 #include "burst/error.h"
-#include "providers/kubernetes/json_fields.h"
+#include "providers/json_fields.h"
 
 namespace burst::kubernetes {
 namespace {
 
 using nlohmann::json;
+using reply::list;
+using reply::member;
+using reply::text;
+using reply::time_of;
 using std::chrono::milliseconds;
 
 /// Others write for some milliseconds each: there is always a turn for everyone before this is over, and the program's

@@ -8,13 +8,16 @@
 #include <nlohmann/json.hpp>
 
 #include "burst/error.h"
-#include "providers/kubernetes/json_fields.h"
+#include "providers/json_fields.h"
 
 namespace burst::kubernetes {
 namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+using reply::member;
+using reply::number;
+using reply::text;
 
 [[noreturn]] void throw_invalid(const char* kind, const std::string& wrong) {
   throw Error("InvalidReply", fmt::format("reading a {}: {}", kind, wrong));

@@ -11,13 +11,18 @@
 
 #include "burst/error.h"
 #include "burst/text.h"
-#include "providers/kubernetes/json_fields.h"
+#include "providers/json_fields.h"
 #include "providers/kubernetes/pod_failure.h"
 
 namespace burst::kubernetes {
 namespace {
 
 using nlohmann::json;
+using reply::list;
+using reply::member;
+using reply::number;
+using reply::text;
+using reply::time_of;
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
 

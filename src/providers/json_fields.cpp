@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading fields of a reply that may hold anything: what is missing or of another type is empty.
-#include "providers/kubernetes/json_fields.h"
+#include "providers/json_fields.h"
 
 #include <limits>
 
@@ -8,7 +8,7 @@
 
 #include "auth/iso_time.h"
 
-namespace burst::kubernetes {
+namespace burst::reply {
 
 using nlohmann::json;
 
@@ -43,4 +43,4 @@ const json& list(const json& object, const char* key) {
   return value.is_array() ? value : kNone;
 }
 
-}  // namespace burst::kubernetes
+}  // namespace burst::reply

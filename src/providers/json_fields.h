@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace burst::kubernetes {
+namespace burst::reply {
 
 /// Null for what is not there.
 const nlohmann::json& member(const nlohmann::json& object, const char* key);
@@ -19,4 +19,4 @@ std::optional<std::chrono::sys_seconds> time_of(const nlohmann::json& object, co
 /// An empty array for what is none.
 const nlohmann::json& list(const nlohmann::json& object, const char* key);
 
-}  // namespace burst::kubernetes
+}  // namespace burst::reply
