@@ -70,7 +70,7 @@ TEST_P(ErrorsDoc, NamesEveryCodeAndItsKind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, ErrorsDoc, testing::ValuesIn(kTables),
-                         [](const auto& info) { return std::string(info.param.provider); });
+                         [](const auto& row) { return std::string(row.param.provider); });
 
 }  // namespace
 }  // namespace burst
