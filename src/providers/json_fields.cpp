@@ -4,9 +4,11 @@
 
 #include <limits>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "auth/iso_time.h"
+#include "burst/error.h"
 
 namespace burst::reply {
 
@@ -41,6 +43,10 @@ const json& list(const json& object, const char* key) {
   static const json kNone = json::array();
   const json& value = member(object, key);
   return value.is_array() ? value : kNone;
+}
+
+void throw_invalid(std::string_view what, std::string_view wrong) {
+  throw Error("InvalidReply", fmt::format("reading {}: {}", what, wrong));
 }
 
 }  // namespace burst::reply

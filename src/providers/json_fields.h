@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -18,5 +19,8 @@ std::optional<std::int64_t> number(const nlohmann::json& object, const char* key
 std::optional<std::chrono::sys_seconds> time_of(const nlohmann::json& object, const char* key);
 /// An empty array for what is none.
 const nlohmann::json& list(const nlohmann::json& object, const char* key);
+
+/// Throws Error{"InvalidReply"}: `reading WHAT: WRONG`.
+[[noreturn]] void throw_invalid(std::string_view what, std::string_view wrong);
 
 }  // namespace burst::reply

@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using reply::member;
 using reply::text;
+using reply::throw_invalid;
 
 constexpr std::size_t kMessageLimit = 1000;
 
@@ -30,17 +31,13 @@ std::chrono::sys_seconds time_of(const json& object, const char* key) {
 
 json parse_object(std::string_view reply, const char* what) {
   json document = json::parse(reply, nullptr, false);
-  if (!document.is_object()) throw Error("InvalidReply", fmt::format("reading {}: the reply is not JSON", what));
+  if (!document.is_object()) throw_invalid(what, "the reply is not JSON");
   return document;
-}
-
-[[noreturn]] void throw_invalid(const char* what, const char* wrong) {
-  throw Error("InvalidReply", fmt::format("reading {}: {}", what, wrong));
 }
 
 std::string required(const json& object, const char* key, const char* what) {
   std::string value = text(object, key);
-  if (value.empty()) throw_invalid(what, fmt::format("no \"{}\"", key).c_str());
+  if (value.empty()) throw_invalid(what, fmt::format("no \"{}\"", key));
   return value;
 }
 

@@ -3,7 +3,6 @@
 #include "providers/gce/gce_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -11,24 +10,12 @@
 
 #include "providers/gce/gce_names.h"
 #include "providers/gce/gce_settings_check.h"
+#include "providers/tag_text.h"
 
 namespace burst::gce {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// FNV-1a, the same on every machine and in every release.
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
-/// Whether the value differs from node to node: all machines of a request have one set of labels.
-bool is_of_the_node(const std::string& value) {
-  return std::any_of(kNodeWords.begin(), kNodeWords.end(),
-                     [&](auto word) { return value.find(word) != std::string::npos; });
-}
 
 Labels labels_of(const Config& config, const Json& json) {
   Labels labels;

@@ -3,6 +3,7 @@
 #include "providers/gce/gce_settings_check.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "burst/text.h"
 #include "providers/gce/gce_names.h"
+#include "providers/shown_value.h"
 
 namespace burst::gce {
 namespace {
@@ -28,14 +30,6 @@ constexpr auto kOwnLabels =
 
 constexpr const char* kLabelKeyRule = "a label's key: a letter, then up to 62 of a-z, 0-9, '_' and '-'";
 constexpr const char* kLabelValueRule = "a label's value: up to 63 of a-z, 0-9, '_' and '-'";
-
-std::string shown(const Json& value) {
-  constexpr std::size_t longest = 60;
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return "an array";
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  return text.size() <= longest ? text : text.substr(0, longest) + "...";
-}
 
 /// One group under examination: finds its members and notes what is wrong.
 class Examination {

@@ -2,7 +2,6 @@
 // The check of a `gce` node group's keys, and what check and reader both need.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,9 +15,6 @@ namespace burst::gce {
 
 /// Seconds: of FlexStartMaxDuration at least, of a resize request at least and at most.
 inline constexpr long long kShortestDuration = 30, kShortestRequest = 600, kLongestRequest = 604'800;
-
-/// The words that stand for a node's own values in tags.
-inline constexpr auto kNodeWords = std::to_array<std::string_view>({"{node_name}", "{ip_address}", "{hostname}"});
 
 /// All problems of a group's own keys; see ProviderKeys::check.
 std::vector<ConfigProblem> check_settings(const nlohmann::ordered_json& group);

@@ -61,11 +61,4 @@ std::string as_label_text(std::string_view text) {
   return made;
 }
 
-std::uint64_t hash_of(std::string_view text, std::uint64_t start) {
-  constexpr std::uint64_t prime = 0x100000001b3;
-  std::uint64_t hash = start;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
-  return hash;
-}
-
 }  // namespace burst::kubernetes

@@ -2,16 +2,10 @@
 // Kubernetes' names: of objects, of labels, of what a label may hold.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace burst::kubernetes {
-
-/// What stands for the node in a template, and other words of one node that a MachineTag may hold.
-inline constexpr std::string_view kNodeWord = "{node_name}";
-inline constexpr auto kNodeWords = std::to_array<std::string_view>({kNodeWord, "{ip_address}", "{hostname}"});
 
 /// RFC 1123: `[a-z0-9]([-a-z0-9]*[a-z0-9])?`, at most 63 characters.
 bool is_dns_label(std::string_view text);
@@ -26,8 +20,5 @@ bool is_own_key(std::string_view key);
 
 /// The nearest that a label may hold: '-' in place of other characters, cut to 63, ends that it may not have taken off.
 std::string as_label_text(std::string_view text);
-
-/// FNV-1a, the same on every machine and in every release.
-std::uint64_t hash_of(std::string_view text, std::uint64_t start = 0xcbf29ce484222325);
 
 }  // namespace burst::kubernetes

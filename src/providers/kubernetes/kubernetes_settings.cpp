@@ -9,25 +9,18 @@
 
 #include "providers/kubernetes/kubernetes_names.h"
 #include "providers/kubernetes/kubernetes_settings_check.h"
+#include "providers/tag_text.h"
 
 namespace burst::kubernetes {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Beyond the grace: the kubelet's own work, and the pod's removal from the API.
-constexpr std::chrono::seconds kRemoval{30};
-
 std::chrono::seconds seconds(const Json& json, const char* key, std::chrono::seconds otherwise) {
   return std::chrono::seconds(json.value(key, otherwise.count()));
 }
 
 Labels texts(const Json& json, const char* key) { return json.value(key, Labels{}); }
-
-bool is_of_the_node(const std::string& value) {
-  return std::any_of(kNodeWords.begin(), kNodeWords.end(),
-                     [&](auto word) { return value.find(word) != std::string::npos; });
-}
 
 Labels labels_of(const Config& config, const Json& json) {
   Labels labels;

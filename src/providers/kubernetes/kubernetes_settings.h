@@ -15,6 +15,9 @@ namespace burst::kubernetes {
 /// whose operator makes the pods.
 enum class Mode { pod, node_set_power_state };
 
+/// Beyond a pod's grace: the kubelet's own work, and the pod's removal from the API.
+inline constexpr std::chrono::seconds kRemoval{30};
+
 using Labels = std::map<std::string, std::string>;
 
 /// One node group's Kubernetes side; see docs/providers/kubernetes.md.

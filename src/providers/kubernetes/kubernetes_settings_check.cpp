@@ -12,6 +12,7 @@
 
 #include "burst/text.h"
 #include "providers/kubernetes/kubernetes_names.h"
+#include "providers/shown_value.h"
 
 namespace burst::kubernetes {
 namespace {
@@ -26,14 +27,6 @@ constexpr auto kCountKeys = std::to_array<const char*>(
 constexpr const char* kCountReason =
     "a count says how many, not which nodes: a smaller one ends the pods with the highest numbers, whichever nodes "
     "Slurm powers down";
-
-std::string shown(const Json& value) {
-  constexpr std::size_t longest = 60;
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return "an array";
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  return text.size() <= longest ? text : text.substr(0, longest) + "...";
-}
 
 bool is_absolute(const std::string& path) { return path.starts_with('/') && path.find('\0') == std::string::npos; }
 

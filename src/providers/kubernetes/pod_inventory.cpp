@@ -86,8 +86,4 @@ std::map<std::string, ApiError> delete_pods(const GroupContext& context, std::sp
   return failed;
 }
 
-std::string machine_id(const PodId& pod) { return pod.name + "/" + pod.uid; }
-
-std::string machine_id(const Pod& pod) { return pod.name + "/" + pod.uid; }
-
 }  // namespace burst::kubernetes

@@ -43,8 +43,4 @@ std::vector<CallResult> send_until_hopeless(const KubernetesApi& api, const std:
 /// no error. Returns the errors by machine id.
 std::map<std::string, ApiError> delete_pods(const GroupContext& context, std::span<const PodId> pods);
 
-/// `NAME/UID`.
-std::string machine_id(const PodId& pod);
-std::string machine_id(const Pod& pod);
-
 }  // namespace burst::kubernetes

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "providers/kubernetes/kubernetes_names.h"
+#include "providers/tag_text.h"
 
 namespace burst::kubernetes {
 

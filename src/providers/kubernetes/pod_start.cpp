@@ -19,9 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// Beyond a pod's grace: the kubelet's own work, and its removal from the API. No launch waits longer than a program
-/// that slurmctld waits for should.
-constexpr std::chrono::seconds kRemoval{30}, kLongestNameWait{90};
+/// No launch waits longer than a program that slurmctld waits for should.
+constexpr std::chrono::seconds kLongestNameWait{90};
 
 class PodStart {
  public:
@@ -117,7 +116,7 @@ class PodStart {
     const auto failed = delete_pods(context_, doomed);
     for (auto* claimant : blocked) {
       claimant->state = Claimant::State::waits_for_name;
-      const auto error = failed.find(claimant->outcome.node + "/" + claimant->uid);
+      const auto error = failed.find(machine_id({claimant->outcome.node, claimant->uid}));
       if (error != failed.end()) claimant->refuse(error->second);
     }
   }

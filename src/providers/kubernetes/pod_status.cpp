@@ -22,6 +22,7 @@ using reply::list;
 using reply::member;
 using reply::number;
 using reply::text;
+using reply::throw_invalid;
 using reply::time_of;
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
@@ -129,10 +130,6 @@ void read_conditions(Pod& pod, const json& status) {
       pod.message = line(condition, "message");
     }
   }
-}
-
-[[noreturn]] void throw_invalid(const char* what, const char* wrong) {
-  throw Error("InvalidReply", fmt::format("reading {}: {}", what, wrong));
 }
 
 Pod identified_pod(const json& object, const GroupIdentity& identity, const char* what) {
@@ -251,7 +248,7 @@ PodList parse_pod_list(std::string_view body, const GroupIdentity& identity) {
 
 Machine machine_of(const Pod& pod, const GroupSettings& settings, sys_seconds now) {
   Machine machine;
-  machine.id = pod.name + "/" + pod.uid;
+  machine.id = machine_id({pod.name, pod.uid});
   machine.node = pod.name;
   machine.address = pod.address;
   machine.hostname = pod.name;
@@ -281,12 +278,14 @@ Machine machine_of(const Pod& pod, const GroupSettings& settings, sys_seconds no
   return machine;
 }
 
-std::optional<PodId> pod_id(const std::string& machine_id) {
-  const auto slash = machine_id.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == machine_id.size() ||
-      machine_id.find('/', slash + 1) != std::string::npos)
+std::string machine_id(const PodId& pod) { return pod.name + "/" + pod.uid; }
+
+std::optional<PodId> pod_id(const std::string& id) {
+  const auto slash = id.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == id.size() ||
+      id.find('/', slash + 1) != std::string::npos)
     return std::nullopt;
-  return PodId{machine_id.substr(0, slash), machine_id.substr(slash + 1)};
+  return PodId{id.substr(0, slash), id.substr(slash + 1)};
 }
 
 }  // namespace burst::kubernetes

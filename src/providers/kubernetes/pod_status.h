@@ -69,6 +69,7 @@ Machine machine_of(const Pod& pod, const GroupSettings& settings, std::chrono::s
 struct PodId {
   std::string name, uid;
 };
-std::optional<PodId> pod_id(const std::string& machine_id);
+std::string machine_id(const PodId& pod);  ///< `NAME/UID`
+std::optional<PodId> pod_id(const std::string& id);
 
 }  // namespace burst::kubernetes

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "providers/kubernetes/kubernetes_names.h"
 #include "providers/kubernetes/pod_template_file.h"
+#include "providers/tag_text.h"
 
 namespace burst::kubernetes {
 namespace {

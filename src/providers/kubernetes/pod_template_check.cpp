@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "providers/kubernetes/kubernetes_names.h"
 #include "providers/kubernetes/pod_resources.h"
+#include "providers/tag_text.h"
 
 namespace burst::kubernetes {
 namespace {
