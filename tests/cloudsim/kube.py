@@ -55,9 +55,12 @@ class KubeTest(CloudsimTest):
         self.addCleanup(connection.close)
         return connection
 
-    def call(self, method, path, body=None, token=ADMIN, connection=None, kind="application/json", **query):
+    def call(self, method, path, body=None, token=ADMIN, connection=None, kind="application/json", accept=None,
+             **query):
         connection = connection or self.connect()
         headers = {"Content-Type": kind}
+        if accept:
+            headers["Accept"] = accept
         if token:
             headers["Authorization"] = "Bearer " + token
         if query:

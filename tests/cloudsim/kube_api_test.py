@@ -26,6 +26,17 @@ class Objects(KubeTest):
         other = self.create("gpu-2")
         self.assertGreater(int(other["metadata"]["resourceVersion"]), int(made["metadata"]["resourceVersion"]))
 
+    def test_whoever_asks_for_metadata_alone_gets_no_more(self):
+        form = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+        for method, path, body in (("POST", PODS, pod("gpu-1")), ("GET", PODS + "/gpu-1", None),
+                                   ("DELETE", PODS + "/gpu-1", None)):
+            reply = self.call(method, path, body, accept=form)
+            self.assertLess(reply.status, 300, reply.text)
+            self.assertEqual(set(reply.json), {"kind", "apiVersion", "metadata"}, method)
+            self.assertEqual(reply.json["kind"], "PartialObjectMetadata")
+            self.assertEqual(reply.json["metadata"]["name"], "gpu-1")
+        self.refused(self.call("GET", PODS + "/no", accept=form), 404, "NotFound", 'pods "no" not found')
+
     def test_generated_names_are_unique(self):
         body = pod("x")
         body["metadata"] = {"generateName": "gpu-"}

@@ -97,11 +97,11 @@ class ApiServer:
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "burst",
                                                       "namespace": self.namespace}}]}))
 
-    def api(self, method, path, body=None, kind="application/json"):
+    def api(self, method, path, body=None, kind="application/json", accept="application/json"):
         """A call by the administrator: (status, answer)."""
         connection = http.client.HTTPSConnection(self._server.hostname, self._server.port or 443, context=self._tls,
                                                  timeout=30)
-        headers = {"Content-Type": kind, **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
+        headers = {"Content-Type": kind, "Accept": accept, **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
         with contextlib.closing(connection):
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             reply = connection.getresponse()

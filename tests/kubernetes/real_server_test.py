@@ -184,6 +184,15 @@ class RealServer(blackbox.BlackboxTest):
         self.assertEqual((status, reply["reason"]), (409, "Conflict"))
         self.assertEqual(list(self.uids()), ["kube-cpu-0"])
 
+    def test_metadata_alone_is_what_a_post_and_a_delete_are_answered_with(self):
+        form = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+        pod = {"metadata": {"name": "alone"}, "spec": {"containers": [{"name": "slurmd", "image": "slurmd"}]}}
+        for method, path, body in (("POST", self.cloud.pod_path(), pod),
+                                   ("DELETE", self.cloud.pod_path("alone"), {"gracePeriodSeconds": 0})):
+            status, reply = self.cloud.api(method, path, body, accept=form)
+            self.assertLess(status, 300, reply)
+            self.assertEqual((reply["kind"], set(reply)), ("PartialObjectMetadata", {"kind", "apiVersion", "metadata"}))
+
     # -- mode nodesetpowerstate
 
     def soperator(self, **spec):

@@ -19,8 +19,7 @@ constexpr int kOk = 200, kRedirect = 300, kBadRequest = 400, kServerFault = 500;
 
 /// Of objects as many as kubectl asks for; metadata alone are a fifth of a pod.
 constexpr int kPageSize = 500, kMetadataPageSize = 1000;
-/// Source: Kubernetes API Concepts, "Metadata-only fetches". A server that can't answers with whole objects.
-constexpr const char* kMetadataForm = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+constexpr const char* kMetadataListForm = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /// Whether a reply of this size is looked through from end to end before it is believed; of a longer one, a list, only
 /// whether its end is there: who reads it meets the rest.
@@ -196,7 +195,7 @@ void KubernetesApi::list(const std::string& path, ListOf what,
   for (int restarts = 0;;) {
     const bool whole = what == ListOf::objects;
     ApiCall call{"GET", fmt::format("{}&limit={}", path, whole ? kPageSize : kMetadataPageSize)};
-    if (!whole) call.form = kMetadataForm;
+    if (!whole) call.form = kMetadataListForm;
     if (!token.empty()) call.path += "&continue=" + auth::percent_encode(token);
     const CallResult result = std::move(send({call}).front());
     if (result.error) {

@@ -22,9 +22,13 @@ struct ApiCall {
   std::string path;        ///< with the query: `/api/v1/namespaces/slurm/pods?fieldManager=slurm-burst`
   std::string body = {};   ///< JSON
   std::string about = {};  ///< for messages: `pod gpu-3`
-  /// What the server is asked for besides JSON: a form of the object with fewer fields.
+  /// What the server is asked for before the whole object: a form with fewer fields, such as kMetadataForm.
   std::string form = {};
 };
+
+/// Of one object its metadata alone. A server that can't answers with the whole object.
+/// Source: Kubernetes API Concepts, "Metadata-only fetches".
+inline constexpr const char* kMetadataForm = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /// What a list is to hold of each object.
 enum class ListOf { objects, metadata };

@@ -31,7 +31,7 @@ ApiCall delete_call(const GroupContext& context, const PodId& pod) {
                                {"propagationPolicy", "Background"},
                                {"preconditions", {{"uid", pod.uid}}}};
   return {"DELETE", context.api.pods_path(pod.name),
-          options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "pod " + pod.name};
+          options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "pod " + pod.name, kMetadataForm};
 }
 
 std::vector<Pod> read_selected(const GroupContext& context, const std::string& selector, ListOf what) {

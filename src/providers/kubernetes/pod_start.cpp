@@ -93,7 +93,7 @@ class PodStart {
       const NodeName& node = claimant->outcome.node;
       calls.push_back({"POST", context_.api.pods_path() + "?fieldManager=slurm-burst&fieldValidation=Strict",
                        template_.body(node, launch_ids_[claimant->launch], launches_[claimant->launch].job),
-                       "pod " + node});
+                       "pod " + node, kMetadataForm});
     }
     const auto results = send_until_hopeless(context_.api, calls);
     for (std::size_t i = 0; i < wanting.size(); ++i) wanting[i]->posted(results[i], context_);

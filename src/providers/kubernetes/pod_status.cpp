@@ -225,7 +225,8 @@ Pod parse_pod(const json& object, const GroupIdentity& identity) {
 Pod parse_pod_reply(std::string_view body, const GroupIdentity& identity) {
   constexpr const char* what = "a pod";
   const json document = json::parse(body, nullptr, false);
-  if (text(document, "kind") != "Pod") throw_invalid(what, "the reply is not a Pod");
+  const auto kind = text(document, "kind");
+  if (kind != "Pod" && kind != "PartialObjectMetadata") throw_invalid(what, "the reply is not a Pod");
   return identified_pod(document, identity, what);
 }
 

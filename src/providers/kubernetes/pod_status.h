@@ -48,7 +48,8 @@ struct Pod {
 /// Throws nothing.
 Pod parse_pod(const nlohmann::json& pod, const GroupIdentity& identity);
 
-/// The reply to a GET or POST of a pod. Throws Error{"InvalidReply"} for what is no pod with name and UID.
+/// The reply to a GET or POST of a pod, or its metadata where no more was asked for. Throws Error{"InvalidReply"} for
+/// what is no pod with name and UID.
 Pod parse_pod_reply(std::string_view body, const GroupIdentity& identity);
 
 struct PodList {

@@ -82,13 +82,21 @@ bool wants_table(const HttpRequest& request) {
   return request.header("accept").find("as=Table") != std::string_view::npos;
 }
 
-bool wants_metadata(const HttpRequest& request) {
-  return request.header("accept").find("as=PartialObjectMetadataList") != std::string_view::npos;
-}
-
 std::string text_at(const nlohmann::json& object, const char* key) {
   const auto& value = list_at(object, key);
   return value.is_string() ? value.get<std::string>() : "";
+}
+
+bool wants_metadata(const HttpRequest& request, std::string_view kind) {
+  return request.header("accept").find(fmt::format("as={};", kind)) != std::string_view::npos;
+}
+
+/// As the API server does: a Status is no object, and stays what it is.
+nlohmann::json metadata_of(const nlohmann::json& object) {
+  if (!object.contains("metadata") || text_at(object, "kind") == "Status") {
+    return object;
+  }
+  return {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object.at("metadata")}};
 }
 
 CallParameters parameters_of(const ApiRequest& request) {
@@ -262,11 +270,14 @@ HttpReply KubernetesService::perform(const Identity& who, const HttpRequest& htt
   if (request.verb == "list") {
     const auto list = list_objects(store_, request, knobs_.page);
     if (!lacks && !wants_table(http)) {
-      return text_reply(200, wants_metadata(http) ? list.metadata_text() : list.text());
+      return text_reply(200, wants_metadata(http, "PartialObjectMetadataList") ? list.metadata_text() : list.text());
     }
     out.body = list.json();
   } else {
     out = api_.perform(request);
+    if (wants_metadata(http, "PartialObjectMetadata")) {
+      out.body = metadata_of(out.body);
+    }
   }
   if (lacks) {
     leave_out(out.body, call.fault->field);
