@@ -28,7 +28,7 @@ class Aws:
     def group(self, name, nodes):
         return ec2_group(name, nodes)
 
-    def prepare(self, cloud, groups, nodes):
+    def prepare(self, cloud, groups):
         """Before the programs: what somebody else makes for these groups."""
 
     def machines(self, cloud):
@@ -125,9 +125,9 @@ class Soperator(Pods):
     def group(self, name, nodes):
         return soperator_group(name, nodes)
 
-    def prepare(self, cloud, groups, nodes):
-        for group in groups:
-            cloud.node_set(f"kube-{group}", replicas=nodes)
+    def prepare(self, cloud, groups):
+        for group, nodes in groups.items():
+            cloud.node_set(f"kube-{group}", replicas=len(nodes))
 
     def machines(self, cloud):
         status, states = cloud.api("GET", f"{SOPERATOR}/namespaces/{NAMESPACE}/nodesetpowerstates")

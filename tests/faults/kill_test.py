@@ -2,223 +2,243 @@
 """Each program is killed after its k-th outside effect, for every k; then change_state mends it, a run a minute.
 
 Afterwards no machine is left that nobody knows, no node has two, and every node can be used. BURST_KILL_SAMPLE=N: so
-many kill points, evenly spread, of a case that has more (default: 30); 0: all of every case."""
+many kill points, evenly spread, of a case that has more; 0: every one of all cases."""
 import concurrent.futures
 import os
+import time
 import unittest
 
 from clouds import CLOUDS
 from world import World
 
-SAMPLE = int(os.environ.get("BURST_KILL_SAMPLE", "30"))
+SAMPLE = int(os.environ.get("BURST_KILL_SAMPLE", "10"))  # of 40 nodes; fewer nodes have all
 SIZES = (1, 3, 40)
-# LaunchGrace, OrphanGrace and MissingGrace are 120 s: two minutes. The first run begins to count, one decides, two
-# more see the machine gone and release the node: docs/reconcile.md, rows N4, N12 and N16.
+# LaunchGrace, OrphanGrace and MissingGrace are 120 s. The first run begins to count, the third decides, two more see
+# the machine gone and release the node: docs/reconcile.md, rows N4, N12 and N16.
 MOST_RUNS = 5
-NODES_AT_ONCE = 1000
+NODES_AT_ONCE, GROUPS_AT_ONCE = 800, 160
 
 
-class Case:
-    """How a world is made ready for one program, and how that is run for one group."""
+class Trial:
+    """One node group, and the program that works on it and dies after effect `kill_at`."""
 
-    def __init__(self, world, size):
-        self.world, self.size = world, size
+    def __init__(self, program, size, kill_at=0):
+        self.program, self.size, self.kill_at, self.group = program, size, kill_at, None
 
-    def prepare(self):
-        """Each group is as the program finds it."""
+    @property
+    def case(self):
+        return self.program, self.size
 
-    def start(self, group, kill_at):
-        raise NotImplementedError
+    def __str__(self):
+        return f"{self.program} of {self.size} nodes killed after effect {self.kill_at}"
 
-    def power_up(self, resume=True):
-        nodes = [node for members in self.world.groups.values() for node in members]
-        self.world.slurm.power_up(nodes)
-        if resume:
-            self.world.must("resume", nodes, job=1)
+    def nodes(self, world):
+        return world.groups[self.group]
 
-    def all_up(self):
-        """Machines run, and their nodes have registered."""
-        self.power_up()
-        for _ in range(4):
-            self.world.minute()
-            if not self.world.faults():
-                return
-        raise AssertionError(f"{self.world.faults()}\n{self.world.log()}")
-
-    def job(self, group):
-        return 2 + list(self.world.groups).index(group)
-
-    def hostlist(self, group):
-        return ",".join(self.world.groups[group])
+    def start(self, world, program=None, kill_at=None):
+        program, kill_at = program or self.program.split()[0], self.kill_at if kill_at is None else kill_at
+        how = {"kill_at": kill_at, "report": self.group}
+        if program == "change_state":
+            return world.start(program, config=self.group, **how)
+        job = int(self.group[1:]) + 10 if program == "resume" else None
+        return world.start(program, ",".join(self.nodes(world)), job=job, **how)
 
 
-class Resume(Case):
-    name = "resume"
-
-    def prepare(self):
-        self.power_up(resume=False)
-
-    def start(self, group, kill_at):
-        return self.world.start("resume", self.hostlist(group), kill_at=kill_at, report=group, job=self.job(group))
+RESUME, SUSPEND, MEND, AFTER_KILL = "resume", "suspend", "change_state", "change_state after a killed resume"
+PROGRAMS = (RESUME, SUSPEND, MEND, AFTER_KILL)
 
 
-class Suspend(Case):
-    name = "suspend"
+class Row:
+    """What one case has come to."""
 
-    def prepare(self):
-        self.all_up()
-        self.world.slurm.force_down(self.world.slurm.nodes)
-        self.world.slurm.take_suspended()
-
-    def start(self, group, kill_at):
-        return self.world.start("suspend", self.hostlist(group), kill_at=kill_at, report=group)
+    def __init__(self, effects):
+        self.effects, self.points, self.orphans, self.doubles, self.stuck, self.runs = effects, 0, 0, 0, 0, 0
 
 
-class ChangeState(Case):
-    """A fifth of the nodes each: is off, and its machine is left; has lost its machine; has another address; boots
-    without a machine; is DOWN and off. Of one or three nodes the first of these."""
-    name = "change_state"
+class Experiment:
+    """All trials of one kind of node group."""
 
-    def prepare(self):
+    def __init__(self, world):
+        self.world, self.halves, self.rows, self.failures = world, {}, {}, []
+
+    def run(self):
+        self.count()
+        trials = []
+        for (program, size), row in self.rows.items():
+            # A few more than were counted: a reply may come in more pieces.
+            points = list(range(1, row.effects + 4))
+            if 0 < SAMPLE < len(points) and size > 3:
+                points = [points[i * len(points) // SAMPLE] for i in range(SAMPLE)]
+            trials += [Trial(program, size, point) for point in points]
+        while trials:
+            batch, nodes = [], 0
+            while trials and nodes + trials[0].size <= NODES_AT_ONCE and len(batch) < GROUPS_AT_ONCE:
+                nodes += trials[0].size
+                batch.append(trials.pop(0))
+            self.batch(batch)
+
+    def begin(self, trials):
+        self.world.begin([trial.size for trial in trials])
+        for trial, group in zip(trials, self.world.groups):
+            trial.group = group
+
+    def count(self):
+        """How many effects each case has."""
+        trials = [Trial(program, size) for program in PROGRAMS for size in SIZES]
+        self.begin(trials)
+        for trial in trials:  # resume comes first: the others need its count
+            self.prepare([trial])
+            self.must_end(trial.start(self.world))
+            effects = self.world.effects(trial.group)[0]
+            self.rows[trial.case] = Row(effects)
+            if trial.program == RESUME:
+                self.halves[trial.size] = effects * 6 // 10
+
+    def must_end(self, process):
+        status, err = self.world.finish(process)
+        if status not in (0, 1):
+            raise AssertionError(f"{process.args}: {status} {err}")
+
+    # -- before the kill
+
+    def prepare(self, trials):
+        """Each group is as its program finds it."""
         world, slurm = self.world, self.world.slurm
-        self.all_up()
-        parts = [[node for members in world.groups.values() for node in members[i::5]] for i in range(5)]
-        left, lost, moved, empty, down = parts
-        world_machines = {one.node: one for machines in world.kind.machines(world.cloud).values() for one in machines}
+
+        def nodes_of(*programs):
+            return [node for trial in trials if trial.program in programs for node in trial.nodes(world)]
+        up = nodes_of(SUSPEND, MEND)
+        if up:
+            self.all_up(up)
+        if mend := nodes_of(MEND):
+            self.disturb(mend)
+        booting = nodes_of(RESUME, AFTER_KILL)
+        if booting:
+            slurm.power_up(booting)
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            list(pool.map(lambda trial: world.finish(trial.start(world, RESUME, self.halves[trial.size])),
+                          [trial for trial in trials if trial.program == AFTER_KILL]))
+        if down := nodes_of(SUSPEND):
+            slurm.force_down(down)
+            slurm.take_suspended()
+
+    def all_up(self, nodes):
+        world = self.world
+        world.slurm.power_up(nodes)
+        world.must("resume", nodes, job=1)
+        world.out_of_queue()
+        for _ in range(4):
+            world.minute()
+            if all(world.slurm.nodes[node].up() for node in nodes):
+                return
+        raise AssertionError(f"{world.faults()}\n{world.log()}")
+
+    def disturb(self, nodes):
+        """A fifth of the nodes each: is off, and its machine is left; has lost its machine; has another address; boots
+        without a machine; is DOWN and off. Of one or three nodes the first of these."""
+        world, slurm = self.world, self.world.slurm
+        left, lost, moved, empty, down = ([node for node in nodes if int(node.split("-")[2]) % 5 == i]
+                                          for i in range(5))
+        there = {one.node: one for machines in world.kind.machines(world.cloud).values() for one in machines}
         for node in lost:
-            world.kind.lose(world.cloud, world_machines[node])
+            world.kind.lose(world.cloud, there[node])
         if empty:
             world.must("suspend", empty + down)
         slurm.set(empty, "ALLOCATED", "POWERING_UP", "NOT_RESPONDING")
-        world.clock.move(1)
-        world.must("change_state")  # begins to count
+        world.finish(world.start("change_state"))  # begins to count
         slurm.set(left, "IDLE", "POWERED_DOWN")
         slurm.set(down, "DOWN", "POWERED_DOWN")
         for node in moved:
             slurm.nodes[node].address = "192.0.2.1"
         world.clock.move(130)
 
-    def start(self, group, kill_at):
-        return self.world.start("change_state", config=group, kill_at=kill_at, report=group)
+    # -- the kill, and after it
 
-
-class ChangeStateAfterResume(ChangeState):
-    """What a resume left that was killed when its machines had just been asked for."""
-    name = "change_state after a kill"
-
-    def prepare(self):
+    def batch(self, trials):
         world = self.world
-        self.power_up(resume=False)
-        for group in world.groups:
-            world.finish(world.start("resume", self.hostlist(group), kill_at=world.half_of_resume, report=group,
-                                     job=self.job(group)))
-        world.clock.move(30)
+        self.begin(trials)
+        self.prepare(trials)
+        alone = [trial for trial in trials if trial.program in (MEND, AFTER_KILL)]  # only one change_state runs
+        jobs = [[trial] for trial in trials if trial not in alone] + [alone]
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            list(pool.map(lambda job: [self.kill(trial) for trial in job], reversed(jobs)))
+        self.judge(trials)
+        if world.slurm.timeouts:
+            self.failures.append(f"ResumeTimeout reached: {world.slurm.timeouts}")
+        self.failures += self.use_again()
 
+    def kill(self, trial):
+        status, _ = self.world.finish(trial.start(self.world))
+        self.rows[trial.case].points += status == -9
 
-def batches(points, size):
-    at_once = max(1, min(40, NODES_AT_ONCE // size))
-    return [points[i:i + at_once] for i in range(0, len(points), at_once)]
+    def judge(self, trials):
+        """Minutes pass, with a run of change_state each."""
+        world, by_group = self.world, {trial.group: trial for trial in trials}
 
+        def describe(trial):
+            return f"{world.kind.name}: {trial} ({world.effects(trial.group)[1]})"
+        for run in range(1, MOST_RUNS + 2):
+            faults = world.faults()
+            for group, found in faults.items():
+                trial = by_group[group]
+                row = self.rows[trial.case]
+                row.runs = max(row.runs, run)
+                row.doubles += len(found["doubles"])
+                if found["doubles"]:
+                    self.failures.append(f"{describe(trial)}: two machines for {found['doubles']}")
+            if run > 1:
+                world.out_of_queue()
+            if run <= MOST_RUNS:
+                world.minute()
+        for group, found in faults.items():
+            row = self.rows[by_group[group].case]
+            row.orphans += len(found["orphans"])
+            row.stuck += len(found["stuck"])
+            self.failures.append(f"{describe(by_group[group])}: after {MOST_RUNS} runs {found}\n{world.log(group)}")
 
-class Row:
-    """What one case has come to."""
+    def use_again(self):
+        """Every node can be used by the next job, and be powered down after it; then change_state has nothing to do."""
+        world, slurm = self.world, self.world.slurm
+        slurm.force_down(slurm.nodes)
+        self.pass_until_off()
+        self.all_up(sorted(slurm.nodes))
+        wrong = [f"when used again: {world.faults()}\n{world.log()}"] if world.faults() else []
+        slurm.force_down(slurm.nodes)
+        self.pass_until_off()
+        before = len(slurm.updates)
+        world.minute()
+        off = all(node.off() for node in slurm.nodes.values())
+        if not off or world.faults() or len(slurm.updates) != before:
+            wrong.append(f"when powered down: {world.faults()} {slurm.updates[before:]}\n{world.log()}")
+        return wrong
 
-    def __init__(self):
-        self.effects = self.points = self.orphans = self.doubles = self.stuck = self.runs = 0
-        self.failures = []
+    def pass_until_off(self):
+        self.world.suspend_due()
+        for _ in range(4):
+            self.world.minute()
+            if not self.world.faults():
+                return
 
 
 class Kill(unittest.TestCase):
     maxDiff = None
 
     def test_after_a_kill_anywhere_nothing_is_lost_and_nothing_doubled(self):
-        lines, failures = [], []
+        form = "{:18} {:35} {:>5} {:>7} {:>6} {:>7} {:>7} {:>5} {:>4}".format
+        print("\n" + form("node group", "killed", "nodes", "effects", "points", "orphans", "doubles", "stuck", "runs"))
+        failures, points, begin = [], 0, time.monotonic()
         for kind in CLOUDS:
             with World(kind) as world:
-                for size in SIZES:
-                    for case_type in (Resume, Suspend, ChangeState, ChangeStateAfterResume):
-                        row = self.run_case(case_type(world, size))
-                        failures += row.failures
-                        lines.append(f"{kind.name:18} {case_type.name:26} {size:5} {row.effects:8} {row.points:7} "
-                                     f"{row.orphans:8} {row.doubles:8} {row.stuck:6} {row.runs:9}")
-        print("\n" + f"{'node group':18} {'killed':26} {'nodes':>5} {'effects':>8} {'points':>7} {'orphans':>8} "
-              f"{'doubles':>8} {'stuck':>6} {'most runs':>9}")
-        print("\n".join(lines))
+                experiment = Experiment(world)
+                experiment.run()
+            failures += experiment.failures
+            for (program, size), row in experiment.rows.items():
+                points += row.points
+                print(form(kind.name, program, size, row.effects, row.points, row.orphans, row.doubles, row.stuck,
+                           row.runs), flush=True)
+        print(f"{points} kill points in {time.monotonic() - begin:.0f} s; runs: of change_state, a minute each, "
+              f"until all was well, at most")
         self.assertEqual(failures, [], "\n".join(failures))
-
-    def run_case(self, case):
-        row = Row()
-        world = case.world
-        world.begin(1, case.size)
-        case.prepare()
-        self.assertIn(world.finish(case.start("g0", 0))[0], (0, 1))
-        row.effects = world.effects("g0")[0]
-        if isinstance(case, Resume):
-            world.half_of_resume = row.effects * 6 // 10
-        points = list(range(1, row.effects + 1))
-        if 0 < SAMPLE < len(points) and case.size > 3:
-            points = [points[i * len(points) // SAMPLE] for i in range(SAMPLE)]
-        for batch in batches(points, case.size):
-            self.run_batch(case, batch, row)
-        return row
-
-    def run_batch(self, case, points, row):
-        """Each group is one kill point."""
-        world = case.world
-        world.begin(len(points), case.size)
-        case.prepare()
-        groups = dict(zip(world.groups, points))
-        with concurrent.futures.ThreadPoolExecutor(3) as pool:
-            ends = dict(zip(groups, pool.map(lambda item: world.finish(case.start(*item)), groups.items())))
-        row.points += sum(status == -9 for status, _ in ends.values())
-        where = {group: f"{world.kind.name}, {case.size} nodes, {case.name} killed after effect {k} "
-                        f"({world.effects(group)[1]})" for group, k in groups.items()}
-        needed, doubled = self.mend(world)
-        row.runs = max(row.runs, *needed.values())
-        row.doubles += len(doubled)
-        for group in doubled:
-            row.failures.append(f"{where[group]}: two machines for {doubled[group]}")
-        for group, found in world.faults().items():
-            row.orphans += len(found["orphans"])
-            row.stuck += len(found["stuck"])
-            row.failures.append(f"{where[group]}: after {MOST_RUNS} runs {found}\n{world.log()}")
-        if world.slurm.timeouts:
-            row.failures.append(f"ResumeTimeout reached: {world.slurm.timeouts}")
-        row.failures += [f"{case.name}: {why}" for why in self.use_again(world)]
-
-    def mend(self, world):
-        """({group: runs of change_state until all was well}, {group: doubles seen at any time})"""
-        needed, doubled = dict.fromkeys(world.groups, 0), {}
-        for run in range(1, MOST_RUNS + 2):
-            faults = world.faults()
-            for group, found in faults.items():
-                needed[group] = run
-                if found["doubles"]:
-                    doubled[group] = found["doubles"]
-            if run <= MOST_RUNS:
-                world.minute()
-        return needed, doubled
-
-    def use_again(self, world):
-        """Every node can be used by the next job, and then be powered down; the last run of change_state is idle."""
-        nodes = sorted(world.slurm.nodes)
-        world.must("suspend", nodes)
-        world.slurm.set(nodes, "IDLE", "POWERED_DOWN")
-        world.slurm.power_up(nodes)
-        world.must("resume", nodes, job=1000)
-        for _ in range(3):
-            world.minute()
-        wrong = [f"when used again: {world.faults()}\n{world.log()}"] if world.faults() else []
-        world.slurm.force_down(nodes)
-        world.suspend_due()
-        for _ in range(3):
-            world.minute()
-        before = len(world.slurm.updates)
-        world.minute()
-        off = [node for node in nodes if not world.slurm.nodes[node].off()]
-        if off or world.faults() or len(world.slurm.updates) != before:
-            wrong.append(f"when powered down: {off} {world.faults()} {world.slurm.updates[before:]}\n{world.log()}")
-        return wrong
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import processes  # noqa: E402
 
 MINUTE = 60
+# What waits for the cloud's permission to ask again takes its time, and is not what is tested here.
+UNLIMITED = {action: {"Burst": 1e6, "PerSecond": 1e6}
+             for action in ("CreateTags", "DescribeInstances", "CreateFleet", "TerminateInstances")}
 # A sanitizer wants to be the first library; its own must not be said to be missing.
 _SANITIZERS = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
 
@@ -43,7 +46,7 @@ class Clock:
 
 
 class World:
-    """with World(cloud) as world: world.begin(groups=8, nodes=3) ..., again and again."""
+    """with World(cloud) as world: world.begin([3, 3, 40]) ..., again and again."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -72,8 +75,8 @@ class World:
 
     # -- a new world
 
-    def begin(self, groups, nodes):
-        """All as new: an empty cloud, node groups of so many nodes that are off, an empty StateDir."""
+    def begin(self, sizes):
+        """All as new: an empty cloud, node groups g0, g1 ... of so many nodes, which are off, an empty StateDir."""
         self.cloud.control("reset", {})
         if self.slurm:
             self.slurm.stop()
@@ -85,28 +88,28 @@ class World:
         (self.run / "slurm.conf").write_text(
             f"ClusterName=Faults\nStateSaveLocation={self.run}\nSlurmUser=root\n"
             f"ResumeTimeout={slurm_model.RESUME_TIMEOUT}\nSuspendTimeout={slurm_model.SUSPEND_TIMEOUT}\n")
-        self.groups = {f"g{i}": [f"{self.kind.partition}-g{i}-{j}" for j in range(nodes)] for i in range(groups)}
-        self.kind.prepare(self.cloud, self.groups, nodes)
+        self.groups = {f"g{i}": [f"{self.kind.partition}-g{i}-{j}" for j in range(size)]
+                       for i, size in enumerate(sizes)}
+        self.kind.prepare(self.cloud, self.groups)
         for name, members in self.groups.items():
             self.slurm.add(members)
-            self._configure(name, [name], nodes)
-        self._configure("all", list(self.groups), nodes)
-        self.kinds_of_timeouts = []
+            self._configure(name, [name])
+        self._configure("all", self.groups)
 
-    def _configure(self, folder, groups, nodes):
+    def _configure(self, folder, groups):
         place = self.run / folder
         place.mkdir()
         for name, text in self.kind.templates.items():
             (place / name).write_text(text)
         (place / "config.json").write_text(json.dumps({
             "LogLevel": "INFO", "LogFileName": str(place / "log.txt"), "SlurmBinPath": str(self.run / "slurm"),
-            "StateDir": str(self.run / "state"),
+            "StateDir": str(self.run / "state"), "RequestLimits": UNLIMITED,
             "SlurmConf": {"PrivateData": "CLOUD", "ResumeProgram": "/opt/burst/resume", "TreeWidth": 16,
                           "SuspendProgram": "/opt/burst/suspend", "ResumeRate": 0, "SuspendRate": 0,
                           "ResumeTimeout": slurm_model.RESUME_TIMEOUT, "SuspendTime": 600},
             "Environment": dict(self.cloud.environment)}))
         (place / "partitions.json").write_text(json.dumps({"Partitions": [
-            {"PartitionName": self.kind.partition, "NodeGroups": [self.kind.group(name, nodes) for name in groups]}]}))
+            {"PartitionName": self.kind.partition, "NodeGroups": [self.kind.group(name, len(self.groups[name])) for name in groups]}]}))
 
     # -- programs
 
@@ -147,10 +150,10 @@ class World:
         count, _, last = (self.run / "reports" / report).read_text().partition(" ")
         return int(count), last.strip()
 
-    def log(self):
-        """Of all programs, the last of it."""
+    def log(self, mention=""):
+        """Of all programs, the last of it; only lines that mention this."""
         return "\n".join(f"{path.parent.name}: {line}" for path in sorted(self.run.glob("*/log.txt"))
-                         for line in path.read_text().splitlines()[-40:])
+                         for line in [line for line in path.read_text().splitlines() if mention in line][-40:])
 
     # -- time
 
@@ -163,6 +166,13 @@ class World:
         status, err = self.finish(self.start("change_state"))
         self.suspend_due()
         return status, err
+
+    def out_of_queue(self):
+        """Waits until no machine is queued any more: the cloud's own time does not pass quicker."""
+        def none_waits():
+            return all(machine.created for machines in self.kind.machines(self.cloud).values() for machine in machines
+                       if machine.node)
+        processes.wait_until(none_waits, lambda: f"{self.kind.machines(self.cloud)}", 20)
 
     def suspend_due(self):
         due = self.slurm.take_suspended()
