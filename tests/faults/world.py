@@ -157,11 +157,14 @@ class World:
 
     # -- time
 
+    def pass_time(self, seconds):
+        self.clock.move(seconds)
+        self.slurm.tick(self.by_node())
+
     def minute(self):
         """A minute passes: machines boot, Slurm's timeouts run out, change_state does its work, SuspendProgram what
         Slurm asks for."""
-        self.clock.move(MINUTE)
-        self.slurm.tick(self.by_node())
+        self.pass_time(MINUTE)
         self.suspend_due()
         status, err = self.finish(self.start("change_state"))
         self.suspend_due()
