@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
 from blackbox import names  # noqa: E402
 
-RESUME_TIMEOUT, SUSPEND_TIMEOUT, BOOT_TIME = 900, 120, 60
+RESUME_TIMEOUT, SUSPEND_TIMEOUT, BOOT_TIME = 900, 120, 50
 _ORDER = ["DRAIN", "POWER_DOWN", "POWER_UP", "POWERED_DOWN", "NOT_RESPONDING", "POWERING_UP", "POWERING_DOWN"]
 
 
