@@ -102,7 +102,7 @@ class Races(unittest.TestCase):
             with World(kind) as world:
                 for first in range(0, ROUNDS, AT_ONCE):
                     world.begin([NODES] * min(AT_ONCE, ROUNDS - first))
-                    world.cloud.set(latency_ms=chance.choice([0, 20, 60]))
+                    world.cloud.set(latency_ms=chance.choice([0, 15, 40]))
                     rounds = {group: Round(world, group, random.Random(chance.random())) for group in world.groups}
                     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
                         list(pool.map(Round.run, rounds.values()))
@@ -118,7 +118,7 @@ class Races(unittest.TestCase):
             with self.subTest(kind.name), World(kind) as world:
                 world.begin([3])
                 nodes = world.groups["g0"]
-                world.cloud.set(latency_ms=500)
+                world.cloud.set(latency_ms=300)
                 world.slurm.power_up(nodes)
                 resume = world.start("resume", ",".join(nodes), job=1)
                 processes.wait_until(lambda: any(world.kind.machines(world.cloud).values()), "nothing is made", 20, 0.01)
