@@ -21,6 +21,7 @@ CLOUDSIM = {"program": BINARIES / "cloudsim", "boots": False, "throttling": Fals
 class Aws:
     name, partition = "aws", "aws"
     templates = {}
+    points_of_one = 0  # kill points of one node that are tried by default; 0: all
 
     def make(self):
         return Cloudsim(**CLOUDSIM)
@@ -94,6 +95,7 @@ class Flex(Gce):
 class Pods(Aws):
     name, partition = "kubernetes", "kube"
     templates = {"pod.yaml": TEMPLATE}
+    points_of_one = 10
 
     def make(self):
         return Kubernetes(**CLOUDSIM)
