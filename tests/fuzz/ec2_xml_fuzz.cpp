@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // EC2's XML replies.
-#include "providers/ec2/ec2_replies.h"
-
 #include "fuzz_input.h"
 #include "providers/ec2/ec2_errors.h"
+#include "providers/ec2/ec2_replies.h"
 
 using namespace burst::fuzz;
 namespace ec2 = burst::ec2;

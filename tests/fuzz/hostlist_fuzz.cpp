@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostlists: what expands can be written and read again.
 #include "burst/hostlist.h"
-
 #include "fuzz_input.h"
 
 using namespace burst::fuzz;

@@ -13,8 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   only_errors([&] { static_cast<void>(burst::auth::parse_kube_document(text, "/kube/config").dump().size()); });
   for (const bool other_credentials : {false, true}) {
     only_errors([&] {
-      const auto config =
-          burst::auth::load_kube_config({{"/kube/config"}, true}, "", other_credentials, OneFile(text));
+      const auto config = burst::auth::load_kube_config({{"/kube/config"}, true}, "", other_credentials, OneFile(text));
       require(config.cluster.server.starts_with("https://") || config.cluster.server.starts_with("http://"),
               "a server is a URL", config.cluster.server);
     });

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scontrol and squeue print: anything may stand there, as comments and reasons are free text.
-#include "slurm/scontrol_output.h"
-
 #include <algorithm>
 
 #include "fuzz_input.h"
+#include "slurm/scontrol_output.h"
 
 using namespace burst::fuzz;
 
