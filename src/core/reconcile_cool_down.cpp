@@ -85,11 +85,11 @@ bool probe_is_over(const Pass& pass) {
                          std::max(timing.probe_time, std::min(pass.policy.resume_timeout, timing.max_cool_down));
 }
 
-/// Nodes that a cool-down closed, and that may be opened.
+/// Nodes that a cool-down keeps closed, and that may be opened.
 bool is_candidate(const NodeView& node) {
   return node.is(NodeBase::down) && node.has(powered_down) && !node.has(power_up) && !node.has(powering_up) &&
          !node.has(powering_down) && !node.has(invalid_reg) && !node.has(drain) && !node.has(fail) &&
-         is_our_reason(node.node->reason) && node.no_machine() && !node.beyond_max_nodes && !is_left_alone(*node.node);
+         may_mend(node.node->reason) && node.no_machine() && !node.beyond_max_nodes && !is_left_alone(*node.node);
 }
 
 }  // namespace
