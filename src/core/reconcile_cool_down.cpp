@@ -150,7 +150,11 @@ void advance_cool_down(Pass& pass, std::span<const NodeView> nodes, Actions& act
   if (!cool_down) return;
   if (!cool_down->probing_since && pass.now >= cool_down->until) {
     cool_down->probing_since = pass.now;
-    const auto probe = std::ranges::find_if(nodes, is_candidate);
+    const auto is_closed_by_us = [](const NodeView& node) {
+      return is_candidate(node) && is_our_reason(node.node->reason);
+    };
+    auto probe = std::ranges::find_if(nodes, is_closed_by_us);
+    if (probe == nodes.end()) probe = std::ranges::find_if(nodes, is_candidate);
     if (probe != nodes.end()) pass.probe = probe->node;
   } else if (cool_down->probing_since && probe_is_over(pass)) {
     add_line(actions, "C3", ActionKind::warn,

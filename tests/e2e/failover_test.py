@@ -92,11 +92,11 @@ class Failover(Scenario):
             cluster.cloud.capacity(100, type="c5.large")
             cluster.cloud.set(ec2={"quota": {"spot_instances": None}})
             last = [cluster.sbatch("true", 1, f"--nodelist=aws-{name}-9") for name in ("c5", "m5")]
-            cluster.wait_for_nodes("aws-[c5,m5]-[0-8]", lambda node: node.state == OFF, "open again", 90)
+            cluster.wait_for_nodes("aws-c5-[0-8],aws-m5-[0-8]", lambda node: node.state == OFF, "open again", 90)
             for job in last:
                 cluster.wait_for_job(job)
             self.assertEqual(set(cluster.stop_change_state()), {0})
-            self.power_down(cluster, "aws-[c5,m5]-9,aws-r5-[0-9]")
+            self.power_down(cluster, "aws-c5-9,aws-m5-9,aws-r5-[0-9]")
 
 
 if __name__ == "__main__":
