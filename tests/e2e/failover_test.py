@@ -59,7 +59,7 @@ class Failover(Scenario):
         groups = partition("aws", group_of("c5", "c5.large"), group_of("m5", "m5.large", PurchasingOption="spot"),
                            group_of("r5", "r5.large"))
         cloud = Cloudsim(ec2={"quota": {"spot_instances": 0}, "capacity": [{"type": "c5.large", "available": 0}]})
-        config = {"CoolDown": COOL_DOWN, "MaxCoolDown": 40, "ProbeTime": 30}
+        config = {"CoolDown": COOL_DOWN, "MaxCoolDown": 40, "ProbeTime": 10}
         with self.cluster([groups], cloud=cloud, config=config, slurm={"SuspendTimeout": 2}) as cluster:
             cluster.start_change_state(1.0)
             begin = time.time()
