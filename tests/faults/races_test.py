@@ -77,7 +77,7 @@ class Round:
 
 class Races(unittest.TestCase):
     def judge(self, world, rounds, label):
-        """Minutes pass until all is well; gives the runs of change_state that took. No double at any time."""
+        """Minutes pass; gives the runs of change_state until all was well. No double at any time."""
         needed, failures = 0, []
         for run in range(1, MOST_RUNS + 2):
             world.out_of_queue()
@@ -108,8 +108,8 @@ class Races(unittest.TestCase):
                         list(pool.map(Round.run, rounds.values()))
                     world.cloud.set(latency_ms=0)
                     most = max(most, self.judge(world, rounds, kind.name))
-            print(f"{kind.name:18} {ROUNDS:4} rounds, 0 orphans, 0 doubles, 0 stuck, all well after at most {most} runs "
-                  f"of change_state, {time.monotonic() - begin:.1f} s", flush=True)
+            print(f"{kind.name:18} {ROUNDS:4} rounds, 0 orphans, 0 doubles, 0 stuck, all well after at most {most} runs"
+                  f" of change_state, {time.monotonic() - begin:.1f} s", flush=True)
 
 
     def test_power_down_force_while_the_machine_is_being_made_leaves_none(self):
@@ -121,7 +121,7 @@ class Races(unittest.TestCase):
                 world.cloud.set(latency_ms=300)
                 world.slurm.power_up(nodes)
                 resume = world.start("resume", ",".join(nodes), job=1)
-                processes.wait_until(lambda: any(world.kind.machines(world.cloud).values()), "nothing is made", 20, 0.01)
+                processes.wait_until(lambda: any(kind.machines(world.cloud).values()), "nothing is made", 20, 0.01)
                 self.assertIsNone(resume.poll())
                 world.slurm.force_down(nodes)
                 world.slurm.take_suspended()

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   char* name = strrchr(argv[0], '/');
   if (name == NULL) return 125;
   const int folder = (int)(name++ - argv[0]);
-  if (snprintf(address.sun_path, sizeof address.sun_path, "%.*s/socket", folder, argv[0]) >= (int)sizeof address.sun_path)
+  if (snprintf(address.sun_path, sizeof address.sun_path, "%.*s/socket", folder, argv[0]) >=
+      (int)sizeof address.sun_path)
     return 125;
   const int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (server < 0 || connect(server, (struct sockaddr*)&address, sizeof address) != 0) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model of slurmctld as a power-save program meets it: node states, their changes by scontrol, and the passing of time.
+"""A model of slurmctld as a power-save program meets it: node states, their changes by scontrol, and time.
 
 What it knows of Slurm is what tests/e2e shows of the real one; it answers in milliseconds, and its hours pass at once.
 Several controllers' worth of programs may speak to it at the same time."""

@@ -60,7 +60,8 @@ class World:
         self.clock = Clock(self.folder / "clock")
         self._preload = {"LD_PRELOAD": str(BINARIES / "moved_clock.so"), "BURST_CLOCK_FILE": str(self.clock.path)}
         self.cloud = self.kind.make()
-        self.cloud.start(types.SimpleNamespace(folder=self.folder, environment={**os.environ, **self._preload}))
+        environment = {**os.environ, **self._preload, **_SANITIZERS}
+        self.cloud.start(types.SimpleNamespace(folder=self.folder, environment=environment))
         self.slurm = None
         return self
 
@@ -108,8 +109,9 @@ class World:
                           "SuspendProgram": "/opt/burst/suspend", "ResumeRate": 0, "SuspendRate": 0,
                           "ResumeTimeout": slurm_model.RESUME_TIMEOUT, "SuspendTime": 600},
             "Environment": dict(self.cloud.environment)}))
-        (place / "partitions.json").write_text(json.dumps({"Partitions": [
-            {"PartitionName": self.kind.partition, "NodeGroups": [self.kind.group(name, len(self.groups[name])) for name in groups]}]}))
+        members = [self.kind.group(name, len(self.groups[name])) for name in groups]
+        (place / "partitions.json").write_text(json.dumps(
+            {"Partitions": [{"PartitionName": self.kind.partition, "NodeGroups": members}]}))
 
     # -- programs
 
