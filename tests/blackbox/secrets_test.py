@@ -53,7 +53,7 @@ class Gce(Work, GceBlackboxTest):
     def test_service_account_key(self):
         self.give_key(self.key())
         self.work("gce-n2-0")
-        self.assertTrue(self.calls_of("oauth2.token"))
+        self.assertIn("oauth2.token", self.actions())
 
     def test_service_account_key_that_is_refused(self):
         self.give_key({**self.key(), "client_email": "nobody@cloudsim-project.iam.gserviceaccount.com"})
