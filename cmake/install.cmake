@@ -5,7 +5,11 @@
 set(BURST_LIBEXECDIR "${CMAKE_INSTALL_LIBEXECDIR}/slurm-burst")
 set(read_all OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 set(run_all ${read_all} OWNER_EXECUTE GROUP_EXECUTE WORLD_EXECUTE)
-set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${run_all})
+# A folder that is made on the way to a file would get the umask's mode: these are made for themselves.
+foreach(folder "${CMAKE_INSTALL_LIBEXECDIR}" "${BURST_LIBEXECDIR}" "${CMAKE_INSTALL_DATADIR}"
+        "${CMAKE_INSTALL_DATADIR}/slurm-burst" "${CMAKE_INSTALL_DATADIR}/doc" "${CMAKE_INSTALL_DOCDIR}")
+  install(DIRECTORY DESTINATION "${folder}" DIRECTORY_PERMISSIONS ${run_all})
+endforeach()
 install(TARGETS resume suspend change_state generate_conf RUNTIME DESTINATION "${BURST_LIBEXECDIR}" PERMISSIONS ${run_all})
 install(DIRECTORY config/ DESTINATION "${CMAKE_INSTALL_DATADIR}/slurm-burst" FILE_PERMISSIONS ${read_all}
         DIRECTORY_PERMISSIONS ${run_all} PATTERN get_nodename EXCLUDE)

@@ -18,6 +18,7 @@ class Install(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory(prefix="burst-install-")
         self.addCleanup(temporary.cleanup)
         prefix = pathlib.Path(temporary.name) / "usr"
+        prefix.mkdir(mode=0o755)
         done = subprocess.run(["cmake", "--install", BUILD, "--prefix", str(prefix)], capture_output=True, text=True,
                               preexec_fn=lambda: os.umask(umask))
         self.assertEqual(done.returncode, 0, done.stderr)
