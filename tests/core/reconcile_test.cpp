@@ -199,7 +199,7 @@ TEST_F(ReconcileTest, N6WaitsUntilTheOldMachineIsGone) {
 }
 
 TEST_F(ReconcileTest, N7KeepsNodesDownWhileTheGroupCoolsDown) {
-  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "ResumeTimeout reached");
+  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "burst:Older one");
   cool_down();
   EXPECT_THAT(passes(9), IsEmpty());
 }
