@@ -47,7 +47,9 @@ class Bystanders(Scenario):
             self.power_down(cluster, "aws-c5-0")
 
     def test_nodes_that_an_admin_drained_or_downed_are_left_alone(self):
-        with self.cluster([partition("aws", ec2_group("c5", 5))], foreign="aws-c5-4") as cluster:
+        # With ReturnToService=2 slurmctld itself returns a node that was set DOWN, as soon as it answers a ping.
+        with self.cluster([partition("aws", ec2_group("c5", 5))], foreign="aws-c5-4",
+                          slurm={"ReturnToService": 1}) as cluster:
             cluster.srun("true", nodes=2, options=["--nodelist=aws-c5-[0-1]"])
             cluster.wait_for_state("aws-c5-[0-1]", "IDLE", lacks=["COMPLETING"])
             cluster.set_node_state("aws-c5-0", "DRAIN", "its disk is slow")
