@@ -22,7 +22,8 @@ class LaunchRecord {
  public:
   virtual ~LaunchRecord() = default;
   virtual const std::string& id() const = 0;
-  /// Adds assignments durably: they are on disk when it returns. Throws Error{"StateDirError"}.
+  /// Adds assignments durably: they are on disk when it returns; a machine's last one counts. Throws
+  /// Error{"StateDirError"}.
   virtual void assign(const Assignments& assignments) = 0;
   /// The launch is over and every machine bears its name: the record goes. Without it the record stays for
   /// change_state.

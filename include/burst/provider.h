@@ -22,6 +22,9 @@ using StartedSink = std::function<void(std::span<const NodeOutcome>)>;
 struct LaunchNeeds {
   bool by_job = false;          ///< a launch a job, whatever LaunchStrategy says: one job must not wait for another's
   bool job_time_limit = false;  ///< Launch::job_time_limit is to be filled in
+  /// start() gives what an all-or-nothing launch gives up to the launches that it makes whole: its machines bear no
+  /// names. Where it can't, those launches are worth a second try.
+  bool hands_over = false;
 };
 
 /// The machines of one node group. Idempotent by node name. A refused node is a value; only a call that failed as a

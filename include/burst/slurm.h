@@ -78,6 +78,7 @@ struct SlurmNode {
 
 struct SlurmJob {
   JobId id = 0;
+  JobId het_job = 0;  ///< of a heterogeneous job's component: the id of the first one; else 0
   std::string state;  ///< PENDING, CONFIGURING, RUNNING ...
   std::vector<NodeName> nodes;
   std::string comment;
@@ -136,6 +137,7 @@ struct ResumeJob {
   std::vector<NodeName> nodes;      ///< the nodes that need power in this call
   std::vector<NodeName> allocated;  ///< its whole allocation; empty when this Slurm does not say
   std::string oversubscribe, partition;
+  std::optional<std::int64_t> priority;  ///< since 26.05
 };
 
 /// SLURM_RESUME_FILE of every generation (`nodes`/`nodes_resume`, `all_nodes`/`all_nodes_resume`). Throws

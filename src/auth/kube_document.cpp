@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "burst/error.h"
@@ -169,6 +171,33 @@ class Converter {
   std::size_t values_ = 0;
 };
 
+/// Where each document begins, and nothing else of them.
+class DocumentStarts : public YAML::EventHandler {
+ public:
+  std::vector<YAML::Mark> marks;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { marks.push_back(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// The first two documents' beginnings, at most. What can begin no value (`, a`, `]`) is to yaml-cpp one empty document
+/// after another at the same place, without end: YAML::LoadAll() fills the memory with them.
+std::vector<YAML::Mark> document_starts(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  while (starts.marks.size() < 2 && parser.HandleNextDocument(starts)) {
+  }
+  return starts.marks;
+}
+
 /// yaml-cpp reads most of JSON, but not all of its escapes. Null for what is not JSON.
 std::optional<json> parse_json(std::string_view text, std::string_view path) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -193,12 +222,17 @@ json parse_kube_document(std::string_view text, std::string_view path) {
     fail(fmt::format("expected at most {} KiB, found {}", kLargestKubeDocument >> 10U, text.size() >> 10U));
   }
   if (auto value = parse_json(text, path)) return *std::move(value);
-  std::vector<YAML::Node> documents;
+  const std::string copy(text);
   try {
-    documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1) fail("expected one document, found several (---)");
-    if (documents.empty()) return nullptr;
-    return Converter(path).convert(documents.front());
+    const auto starts = document_starts(copy);
+    if (starts.empty()) return nullptr;
+    if (starts.size() > 1) {
+      const auto at = std::min(static_cast<std::size_t>(std::max(starts[1].pos, 0)), text.size());
+      const bool is_marked = text.substr(at).starts_with("---");
+      fail(is_marked ? "expected one document, found several (---)"
+                     : place_of(starts[1]) + "not YAML: expected the end or a value");
+    }
+    return Converter(path).convert(YAML::Load(copy));
   } catch (const YAML::Exception& error) {
     // What follows a colon in yaml-cpp's own text comes from the file.
     const auto what = error.msg.substr(0, error.msg.find(':'));

@@ -90,14 +90,18 @@ std::string to_json(const GroupMemory& memory) {
 
 bool record_refusal(GroupMemory& memory, const std::string& code, const std::string& message, sys_seconds now,
                     const Timing& timing) {
+  if (is_closed(memory, now)) return false;
   const auto& running = memory.cool_down;
-  if (running && !running->probing_since && now < running->until) return false;
   const seconds before = running ? std::max(running->length, memory.last_length) : memory.last_length;
   const seconds length =
       before.count() == 0 ? timing.cool_down : std::min(before * 2, std::max(timing.max_cool_down, timing.cool_down));
   memory.cool_down = CoolDown{one_line(code, 80), one_line(message), now + length, length, std::nullopt};
   memory.last_length = length;
   return true;
+}
+
+bool is_closed(const GroupMemory& memory, sys_seconds now) {
+  return memory.cool_down && !memory.cool_down->probing_since && now < memory.cool_down->until;
 }
 
 void record_success(GroupMemory& memory) {

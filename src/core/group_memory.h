@@ -54,6 +54,8 @@ std::string to_json(const GroupMemory& memory);
 /// True when it started one.
 bool record_refusal(GroupMemory& memory, const std::string& code, const std::string& message,
                     std::chrono::sys_seconds now, const Timing& timing);
+/// A cool-down runs, and no probe is out.
+bool is_closed(const GroupMemory& memory, std::chrono::sys_seconds now);
 /// The code of a cool-down that bootstrap protection began: machines start, and never register.
 inline constexpr std::string_view kBootstrapFailing = "BootstrapFailing";
 

@@ -85,11 +85,11 @@ bool probe_is_over(const Pass& pass) {
                          std::max(timing.probe_time, std::min(pass.policy.resume_timeout, timing.max_cool_down));
 }
 
-/// Nodes that a cool-down closed, and that may be opened.
+/// Nodes that a cool-down keeps closed, and that may be opened.
 bool is_candidate(const NodeView& node) {
   return node.is(NodeBase::down) && node.has(powered_down) && !node.has(power_up) && !node.has(powering_up) &&
          !node.has(powering_down) && !node.has(invalid_reg) && !node.has(drain) && !node.has(fail) &&
-         is_our_reason(node.node->reason) && node.no_machine() && !node.beyond_max_nodes && !is_left_alone(*node.node);
+         may_mend(node.node->reason) && node.no_machine() && !node.beyond_max_nodes && !is_left_alone(*node.node);
 }
 
 }  // namespace
@@ -150,7 +150,11 @@ void advance_cool_down(Pass& pass, std::span<const NodeView> nodes, Actions& act
   if (!cool_down) return;
   if (!cool_down->probing_since && pass.now >= cool_down->until) {
     cool_down->probing_since = pass.now;
-    const auto probe = std::ranges::find_if(nodes, is_candidate);
+    const auto is_closed_by_us = [](const NodeView& node) {
+      return is_candidate(node) && is_our_reason(node.node->reason);
+    };
+    auto probe = std::ranges::find_if(nodes, is_closed_by_us);
+    if (probe == nodes.end()) probe = std::ranges::find_if(nodes, is_candidate);
     if (probe != nodes.end()) pass.probe = probe->node;
   } else if (cool_down->probing_since && probe_is_over(pass)) {
     add_line(actions, "C3", ActionKind::warn,

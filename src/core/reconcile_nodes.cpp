@@ -47,8 +47,18 @@ void update_address(const Pass&, const NodeView& node, Action& action) {
 
 void make_idle(const Pass&, const NodeView&, Action& action) { set_state(action, StateChange::idle); }
 
-// C1: a cool-down closes the group, so that the scheduler takes others.
-bool is_closed(const Pass& pass, const NodeView& node) { return pass.closed && is_closable(*node.node); }
+/// DOWN and off, with words of Slurm's own about it, such as after a ResumeTimeout.
+bool is_down_by_slurm(const NodeView& node) {
+  return node.is(NodeBase::down) && is_off(node) && !node.has(power_up) && !node.has(invalid_reg) && !node.has(drain) &&
+         !node.has(fail) && may_mend(node.node->reason) && !is_our_reason(node.node->reason) &&
+         !is_left_alone(*node.node);
+}
+
+// C1: a cool-down closes the group, so that the scheduler takes others. The nodes that failed for the same cause say
+// so.
+bool is_closed(const Pass& pass, const NodeView& node) {
+  return pass.closed && (is_closable(*node.node) || is_down_by_slurm(node));
+}
 void close(const Pass& pass, const NodeView&, Action& action) {
   set_state(action, StateChange::down, cool_down_reason(pass.memory));
 }
@@ -323,10 +333,9 @@ bool registered_with_errors(const Pass&, const NodeView& node) {
 
 bool is_closable(const SlurmNode& node) {
   const auto& state = node.state;
-  const bool busy = state.has(power_up) || state.has(power_down) || state.has(powering_up) ||
-                    state.has(powering_down) || state.has(completing);
-  return state.base == NodeBase::idle && state.has(powered_down) && !busy && !state.has(drain) && !state.has(fail) &&
-         !is_left_alone(node);
+  const bool busy = state.has(power_up) || state.has(power_down) || state.has(powering_up) || state.has(completing);
+  return state.base == NodeBase::idle && (state.has(powered_down) || state.has(powering_down)) && !busy &&
+         !state.has(drain) && !state.has(fail) && !is_left_alone(node);
 }
 
 }  // namespace burst::reconcile

@@ -51,6 +51,8 @@ ResumeJob job_of(const json& object) {
   job.allocated = nodes_of(object, "nodes_alloc", "");
   job.oversubscribe = text_of(object, "oversubscribe");
   job.partition = text_of(object, "partition");
+  if (const auto priority = object.find("priority"); priority != object.end() && priority->is_number_integer())
+    job.priority = priority->get<std::int64_t>();
   return job;
 }
 

@@ -137,6 +137,13 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
+/// `123` of `123+1`; 0 of anything else.
+JobId het_job_of(std::string_view shown) {
+  JobId id = 0;
+  const auto [end, error] = std::from_chars(shown.data(), shown.data() + shown.size(), id);
+  return error == std::errc() && end != shown.data() + shown.size() && *end == '+' ? id : 0;
+}
+
 }  // namespace
 
 std::vector<SlurmNode> parse_nodes(std::string_view output) {
@@ -177,7 +184,7 @@ std::vector<SlurmJob> parse_jobs(std::string_view output) {
   for (std::size_t end = output.find('\x1e'); end != kNone; end = output.find('\x1e')) {
     std::string_view record = without_blanks(output.substr(0, end));
     output = output.substr(end + 1);
-    std::array<std::string_view, 4> fields;
+    std::array<std::string_view, 5> fields;
     bool complete = true;
     for (auto& field : fields) {
       const std::size_t separator = record.find('\x1f');
@@ -191,6 +198,7 @@ std::vector<SlurmJob> parse_jobs(std::string_view output) {
     if (!complete || std::from_chars(fields[0].data(), id_end, job.id).ptr != id_end || job.id == 0) continue;
     job.state = fields[1];
     job.time_limit = parse_time_limit(fields[3]);
+    job.het_job = het_job_of(fields[4]);
     job.comment = value_of(record);
     try {
       if (fields[2] != "(null)") job.nodes = expand_hostlist(fields[2]);

@@ -19,9 +19,9 @@ std::vector<SlurmNode> parse_nodes(std::string_view output);
 /// The names in scontrol's "Node X not found" lines.
 std::vector<NodeName> nodes_not_found(std::string_view output);
 
-/// The format that parse_jobs() reads: id, state, nodes, time limit, comment; separated and ended by control
-/// characters, since a comment may hold anything that can be typed.
-inline constexpr std::string_view kJobFormat = "%A\x1f%T\x1f%N\x1f%l\x1f%k\x1e";
+/// The format that parse_jobs() reads: id, state, nodes, time limit, id as users see it, comment; separated and ended
+/// by control characters, since a comment may hold anything that can be typed.
+inline constexpr std::string_view kJobFormat = "%A\x1f%T\x1f%N\x1f%l\x1f%i\x1f%k\x1e";
 
 /// `squeue -h -o kJobFormat`. A line that is none is skipped; a nodes column that is no hostlist gives no nodes.
 std::vector<SlurmJob> parse_jobs(std::string_view output);

@@ -2,6 +2,7 @@
 // The log file in the Python plugin's format, and the console, over spdlog.
 #include "system/file_log.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
+#include "burst/text.h"
 #include "system/descriptor.h"
 #include "system/disk_files.h"
 
@@ -77,6 +79,8 @@ class AppendSink : public spdlog::sinks::base_sink<std::mutex> {
   bool reported_ = false;
 };
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
 class FileLog : public Log {
  public:
   explicit FileLog(const LogSettings& settings) : logger_(settings.program) {
@@ -99,6 +103,13 @@ class FileLog : public Log {
   }
 
   void write(LogLevel level, std::string_view message) override {
+    // Callers make foreign text safe; should one forget it, nobody can forge a line by it.
+    if (std::any_of(message.begin(), message.end(), is_control)) {
+      constexpr std::size_t longest = 4000;
+      const std::string line = one_line(message, longest);
+      logger_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+      return;
+    }
     logger_.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
   }
   bool enabled(LogLevel level) const override { return logger_.should_log(to_spdlog(level)); }

@@ -60,7 +60,8 @@ Assignments parse_assignments(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     const auto blank = line.find(' ');
-    if (blank != std::string_view::npos) result.emplace(line.substr(0, blank), line.substr(blank + 1));
+    if (blank != std::string_view::npos)
+      result.insert_or_assign(std::string(line.substr(0, blank)), line.substr(blank + 1));
   }
   return result;
 }

@@ -24,6 +24,7 @@
 #include "system/state_dir.h"
 #include "system/system_clock.h"
 #include "system/system_random.h"
+#include "system/watched_files.h"
 
 namespace burst {
 namespace {
@@ -69,7 +70,8 @@ struct World::Parts {
   std::string program;
   SystemClock clock;
   ProcessEnvironment environment;
-  DiskFiles files;
+  DiskFiles disk;
+  WatchedFiles files{disk};
   SystemRandom random;
   SpawnProcesses processes;
   std::chrono::steady_clock::time_point begin = clock.steady_now();
@@ -102,6 +104,7 @@ void World::Parts::load(const std::string& config_option) {
   config = load_config(files, paths, provider_keys(), problems);
   environment.overlay(config.environment);
   log = make_file_log({program, config.log_file, config.log_level});
+  files.report_to(*log);
   for (const auto& problem : problems) {
     log->write(problem.fatal ? LogLevel::critical : LogLevel::warning, problem.message);
     if (problem.fatal) configured = false;
@@ -136,6 +139,7 @@ void World::Parts::connect() {
     }
     state_dir = slurm_conf.state_save_location + "/slurm-burst";
   }
+  files.check(state_dir);
   state = std::make_unique<StateDir>(state_dir, files, clock);
   net::CurlHttpSettings http_settings;
   http_settings.deadline = begin + deadline();

@@ -117,6 +117,15 @@ TEST(KubeDocument, StaysWithinItsLimits) {
   EXPECT_THAT(failure(bomb), HasSubstr("expected at most 100000 values"));
 }
 
+TEST(KubeDocument, EndsForWhatCanBeginNoValue) {
+  for (const auto* text : {", a: s3cret}", "]", "}", "a: 1\n]", "---\n, a", "a: 1\n...\n, b"}) {
+    const auto message = failure(text);
+    EXPECT_THAT(message, HasSubstr("line ")) << text;
+    EXPECT_THAT(message, HasSubstr("not YAML")) << text;
+    EXPECT_THAT(message, Not(HasSubstr("s3cret"))) << text;
+  }
+}
+
 TEST(KubeDocument, EndsForAnAliasOfItself) {
   const auto message = failure("a: &x [*x]\n");
   EXPECT_THAT(message, Not(HasSubstr("no error")));

@@ -243,8 +243,9 @@ class Disk(BlackboxTest):
         self.log_file.chmod(0o400)
         self.configure(StateDir=str(self.folder / "state"))
         (self.folder / "state").mkdir()
-        for name in ("state", "slurm/calls"):
-            (self.folder / name).chmod(0o777)
+        if os.geteuid() == 0:
+            os.chown(self.folder / "state", 65534, 65534)
+        (self.folder / "slurm/calls").chmod(0o777)
         result = self.as_nobody("resume", "aws-c5-0")
         self.assertRegex(result.err, r'\A.* - WARNING - opening the log file ".*/log\.txt": Permission denied; .*\n\Z')
         self.assertEqual(result.status, 0)
@@ -283,7 +284,7 @@ class Disk(BlackboxTest):
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
             self.skipTest("needs root and mount namespaces")
         self.state.mkdir(exist_ok=True)
-        script = (f'mount -t tmpfs -o size={pages * 4096} tmpfs "{self.state}" || exit 99; '
+        script = (f'mount -t tmpfs -o mode=0755,size={pages * 4096} tmpfs "{self.state}" || exit 99; '
                   f'mkdir -p "{self.state}/locks" "{self.state}/launches/aws-c5" "{self.state}/groups"; '
                   f'dd if=/dev/zero of="{self.state}/filler" bs=4096 2>/dev/null; exec "$@"')
         program, *arguments = command

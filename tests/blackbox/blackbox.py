@@ -15,6 +15,7 @@ import types
 import unittest
 
 _HERE = pathlib.Path(__file__).resolve().parent
+os.umask(0o022)  # the programs speak of files that others can write
 sys.path.insert(0, str(_HERE.parent / "e2e"))
 import processes  # noqa: E402
 from cloudsim import Cloudsim  # noqa: E402
@@ -24,8 +25,11 @@ SECRET = "cloudsim-secret-key"
 KEY = {"AWS_ACCESS_KEY_ID": "AKIACLOUDSIM00000001", "AWS_SECRET_ACCESS_KEY": SECRET}
 CLUSTER_TAG, PARTITION_TAG, GROUP_TAG, LAUNCH_TAG = (
     "slurm-burst:cluster", "slurm-burst:partition", "slurm-burst:node-group", "slurm-burst:launch")
-# What cloudsim's temporary keys look like.
-_TEMPORARY = re.compile(rb"[0-9a-f]{16}/[0-9a-f]{16}\+[0-9a-f]{6}|FwoGZXIvYXdzE[0-9a-f]{8}")
+# What nobody may write down, whatever its value: cloudsim's temporary keys, access tokens of Google, tokens of EKS, JSON Web
+# Tokens, private keys, signatures.
+_TEMPORARY = re.compile(
+    rb"[0-9a-f]{16}/[0-9a-f]{16}\+[0-9a-f]{6}|FwoGZXIvYXdzE[0-9a-f]{8}|ya29\.[A-Za-z0-9_.-]{8}|k8s-aws-v1\.[A-Za-z0-9_-]{8}|"
+    rb"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}|PRIVATE KEY-----|Signature=[0-9a-f]{64}|Bearer [A-Za-z0-9]")
 _LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - (?:\w+ - )?(DEBUG|INFO|WARNING|ERROR|CRITICAL) - (.*)")
 
 OFF = "IDLE+CLOUD+POWERED_DOWN"

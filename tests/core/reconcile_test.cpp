@@ -199,7 +199,7 @@ TEST_F(ReconcileTest, N6WaitsUntilTheOldMachineIsGone) {
 }
 
 TEST_F(ReconcileTest, N7KeepsNodesDownWhileTheGroupCoolsDown) {
-  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "ResumeTimeout reached");
+  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "burst:Older one");
   cool_down();
   EXPECT_THAT(passes(9), IsEmpty());
 }
@@ -490,9 +490,19 @@ TEST_F(ReconcileTest, C1ClosesWhatIsOffAndIdle) {
   node("p-g-8", "IDLE+CLOUD+NOT_RESPONDING+POWERING_UP");
   node("p-g-9", "DOWN+CLOUD+POWERED_DOWN", "admin");
   cool_down();
-  EXPECT_THAT(close_group(nodes, memory, now), testing::SizeIs(2));
-  EXPECT_THAT(pass(), ElementsAre("C1 p-g-1 down burst:NoCapacity", "C1 p-g-2 down burst:NoCapacity"));
+  EXPECT_THAT(close_group(nodes, memory, now), testing::SizeIs(3));
+  EXPECT_THAT(pass(), ElementsAre("C1 p-g-1 down burst:NoCapacity", "C1 p-g-2 down burst:NoCapacity",
+                                  "C1 p-g-6 down burst:NoCapacity"));
   EXPECT_EQ(actions[0].reason, "burst:NoCapacity none left");
+}
+
+TEST_F(ReconcileTest, C1GivesNodesThatSlurmSetDownTheReasonToo) {
+  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "ResumeTimeout reached");
+  node("p-g-2", "DOWN+CLOUD+POWERED_DOWN", "admin");
+  node("p-g-3", "DOWN+CLOUD+DRAIN+POWERED_DOWN", "ResumeTimeout reached");
+  node("p-g-4", "DOWN+CLOUD+POWERED_DOWN", "burst:Older one");
+  cool_down();
+  EXPECT_THAT(pass(), ElementsAre("C1 p-g-1 down burst:NoCapacity"));
 }
 
 TEST_F(ReconcileTest, CloseGroupDoesNothingWithoutARunningCoolDown) {
@@ -525,6 +535,14 @@ TEST_F(ReconcileTest, C2ChoosesANodeThatIsReallyFree) {
   cool_down();
   now += seconds(600);
   EXPECT_THAT(pass(), ElementsAre("C2 p-g-2 idle"));
+}
+
+TEST_F(ReconcileTest, C2TakesANodeThatSlurmSetDownWhereThereIsNoOther) {
+  node("p-g-0", "DOWN+CLOUD+POWERED_DOWN", "ResumeTimeout reached");
+  node("p-g-1", "DOWN+CLOUD+POWERED_DOWN", "ResumeTimeout reached");
+  cool_down();
+  now += seconds(600);
+  EXPECT_THAT(pass(), ElementsAre("C2 p-g-0 idle")) << "one, not all of them";
 }
 
 TEST_F(ReconcileTest, ARefusedProbeClosesTheGroupForTwiceAsLong) {
@@ -578,8 +596,10 @@ TEST_F(BootstrapTest, C4ClosesTheGroupAfterTheLimit) {
   node("p-g-1", "IDLE+CLOUD+POWERED_DOWN");
   EXPECT_THAT(fail_once(), ElementsAre("N6 p-g-0 idle"));
   EXPECT_THAT(fail_once(), ElementsAre("N6 p-g-0 idle"));
-  EXPECT_THAT(fail_once(), ElementsAre("C4 alarm", "C1 p-g-1 down burst:BootstrapFailing"));
+  EXPECT_THAT(fail_once(),
+              ElementsAre("C4 alarm", "C1 p-g-0 down burst:BootstrapFailing", "C1 p-g-1 down burst:BootstrapFailing"));
   EXPECT_THAT(actions[0].reason, HasSubstr("3 machines in a row never registered"));
+  again("DOWN+CLOUD+POWERED_DOWN", "burst:BootstrapFailing");
   EXPECT_THAT(passes(5), ElementsAre("C1 p-g-1 down burst:BootstrapFailing")) << "once it is said, no alarm again";
 }
 
@@ -643,7 +663,7 @@ TEST_F(BootstrapTest, AProbeThatFailsDoublesTheCoolDown) {
   again("DOWN+CLOUD+POWERED_DOWN", "burst:BootstrapFailing");
   pass();
   record_success(memory);
-  EXPECT_THAT(fail_once(), ElementsAre("C4 alarm"));
+  EXPECT_THAT(fail_once(), ElementsAre("C4 alarm", "C1 p-g-0 down burst:BootstrapFailing"));
   EXPECT_EQ(memory.cool_down->length, seconds(1200));
 }
 

@@ -77,10 +77,10 @@ class Losses(Scenario):
             def closed():
                 return [node.reason for node in cluster.nodes(nodes).values()].count(reason)
             self.pass_until(cluster, closed, lambda: f"not closed: {cluster.nodes(nodes)}")
-            # The two that failed stay as Slurm left them, the others are closed.
+            # The two that failed say why, and wait with the others.
             states = {name: node.state - {"NOT_RESPONDING"} for name, node in cluster.nodes(nodes).items()}
             self.assertEqual(set(states.values()), {frozenset({"DOWN", "CLOUD", "POWERED_DOWN"})})
-            self.assertEqual(closed(), 2)
+            self.assertEqual(closed(), 4)
             self.assertIn("CRITICAL", cluster.log())
             self.wait_for_instances(cluster, 0)
             self.assertEqual(len(self.all_instances(cluster)), 2)

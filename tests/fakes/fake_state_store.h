@@ -148,7 +148,7 @@ class FakeLaunchJournal : public LaunchJournal {
     const std::string& id() const override { return id_; }
     void assign(const Assignments& assignments) override {
       const std::lock_guard lock(journal_.mutex_);
-      journal_.records[{group_, id_}].assigned.insert(assignments.begin(), assignments.end());
+      for (const auto& [machine, node] : assignments) journal_.records[{group_, id_}].assigned[machine] = node;
     }
     void finished() override {
       const std::lock_guard lock(journal_.mutex_);

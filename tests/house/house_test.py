@@ -84,6 +84,28 @@ class House(unittest.TestCase):
                     wrong.append(f"{path.relative_to(ROOT)}: {match.group(1)}")
         self.assertEqual(wrong, [])
 
+    def test_no_shell_runs_a_program(self):
+        """Programs are started by posix_spawn with a list of arguments: nothing in a name or a message is ever a command."""
+        shell = re.compile(r"\b(popen|system|wordexp|execlp?|execvp)\s*\(|\"(/usr)?(/bin/)?(ba|da|k|z)?sh\"|\bsh -c\b")
+        wrong = []
+        for folder in MAY_INCLUDE:
+            for path in sources(folder):
+                text = re.sub(r"//[^\n]*", "", path.read_text())
+                wrong += [f"{path.relative_to(ROOT)}: {match.group(0)}" for match in shell.finditer(text)]
+        self.assertEqual(wrong, [])
+        starts = [str(path.relative_to(ROOT)) for folder in MAY_INCLUDE for path in sources(folder)
+                  if re.search(r"\b(posix_spawnp?|v?fork)\s*\(", code(path))]
+        self.assertEqual(starts, ["src/system/spawn_processes.cpp"])
+
+    def test_no_request_goes_without_tls_verification(self):
+        """libcurl verifies by default: the options that end that are never set to anything but on."""
+        wrong = []
+        for path in sources("src"):
+            for match in re.finditer(r"CURLOPT_(?:PROXY_)?SSL_VERIFY(?:PEER|HOST|STATUS)[^;]*", code(path)):
+                if not re.search(r",\s*[12]L\)?$", match.group(0).strip()):
+                    wrong.append(f"{path.relative_to(ROOT)}: {match.group(0)}")
+        self.assertEqual(wrong, [])
+
     def test_headers_hold_no_heavy_include(self):
         heavy = re.compile(r"^#include <(nlohmann/json\.hpp|spdlog/|CLI/|regex|iostream)", re.M)
         wrong = [str(p.relative_to(ROOT)) for f in MAY_INCLUDE for p in sources(f)

@@ -434,8 +434,9 @@ TEST_F(Resume, ClosesTheGroupsIdlePoweredDownNodesAtOnceAndNoOther) {
   slurm.add("aws-node-6", kWaking);
   EXPECT_EQ(run("aws-node-[0-1]"), kFailed);
   EXPECT_THAT(slurm.told(StateChange::power_down_force), UnorderedElementsAre("aws-node-0", "aws-node-1"));
+  // The two that were refused power down by now: they are not to be usable in between.
   EXPECT_THAT(slurm.told(StateChange::down),
-              UnorderedElementsAre("aws-node-2", "aws-node-7", "aws-node-8", "aws-node-9"));
+              UnorderedElementsAre("aws-node-0", "aws-node-1", "aws-node-2", "aws-node-7", "aws-node-8", "aws-node-9"));
   ASSERT_THAT(slurm.state_calls, SizeIs(2));
   EXPECT_THAT(slurm.state_calls[1].reason, StartsWith("burst:InsufficientInstanceCapacity"));
   EXPECT_EQ(slurm.reads, 1);
@@ -519,6 +520,30 @@ TEST_F(Resume, LaunchesAllInOneWhereTheGroupIsBestEffort) {
   ASSERT_THAT(node_cloud.launches, SizeIs(1));
   EXPECT_FALSE(node_cloud.launches[0].all_or_nothing);
   EXPECT_THAT(node_cloud.launches[0].nodes, SizeIs(4));
+}
+
+// Closed groups
+
+TEST_F(Resume, StartsNothingForJobsWhileTheGroupIsClosed) {
+  GroupMemory closed;
+  closed.cool_down = CoolDown{"InsufficientInstanceCapacity", "none", now() + seconds{5}, seconds{600}, std::nullopt};
+  state.memory[kNode] = to_json(closed);
+  EXPECT_EQ(run("aws-node-[0-4]", kTwoJobs), kFailed);
+  // The fifth is of no job: someone powers it up by hand.
+  EXPECT_THAT(node_cloud.machines, SizeIs(1));
+  EXPECT_EQ(node_cloud.count("aws-node-4"), 1U);
+  EXPECT_THAT(refusal("burst:InsufficientInstanceCapacity none").nodes,
+              UnorderedElementsAre("aws-node-0", "aws-node-1", "aws-node-2", "aws-node-3"));
+  EXPECT_EQ(memory(kNode), closed) << "a refusal of our own makes it no longer";
+  EXPECT_THAT(slurm.told(StateChange::down), testing::Contains("aws-node-9")) << "it was not closed, evidently";
+}
+
+TEST_F(Resume, StartsAProbe) {
+  GroupMemory probing;
+  probing.cool_down = CoolDown{"InsufficientInstanceCapacity", "none", now() + seconds{5}, seconds{600}, now()};
+  state.memory[kNode] = to_json(probing);
+  EXPECT_EQ(run("aws-node-0", kTwoJobs), kDone);
+  EXPECT_THAT(node_cloud.machines, SizeIs(1));
 }
 
 // --dry-run

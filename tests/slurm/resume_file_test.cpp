@@ -23,6 +23,7 @@ TEST(ResumeFile, ReadsTheShapeOf2108And2205) {
   EXPECT_THAT(jobs[0].nodes, ElementsAre("aws-node-0", "aws-node-1"));
   EXPECT_THAT(jobs[0].allocated, IsEmpty());
   EXPECT_EQ(jobs[0].oversubscribe, "");
+  EXPECT_FALSE(jobs[0].priority);
 }
 
 TEST(ResumeFile, ReadsTheShapeOf2302To2511) {
@@ -47,6 +48,7 @@ TEST(ResumeFile, ReadsTheShapeOf2605) {
           "all_nodes_resume":"p-g-2,p-h-1"})");
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_THAT(jobs[0].nodes, ElementsAre("p-g-2"));
+  EXPECT_EQ(jobs[0].priority, 4294901757);
 }
 
 TEST(ResumeFile, HasNoJobsAtAManualPowerUp) {

@@ -173,13 +173,16 @@ TEST(ParseJobs, ReadsWhatSqueuePrinted) {
       "1\x1f"
       "CONFIGURING\x1f"
       "aws-c-8\x1f"
-      "1-02:00:00\x1fmy | comment\nx\x1e\n4\x1f"
+      "1-02:00:00\x1f"
+      "1+0\x1fmy | comment\nx\x1e\n4\x1f"
       "RUNNING\x1f"
       "aws-c-[0-1,5]\x1fUNLIMITED\x1f"
+      "3_1\x1f"
       "a;b\tc\x1e\n"
       "2\x1f"
       "PENDING\x1f\x1f"
-      "10:00\x1f(null)\x1e\n");
+      "10:00\x1f"
+      "2\x1f(null)\x1e\n");
   ASSERT_EQ(jobs.size(), 3U);
   EXPECT_EQ(jobs[0].id, 1U);
   EXPECT_EQ(jobs[0].state, "CONFIGURING");
@@ -192,13 +195,17 @@ TEST(ParseJobs, ReadsWhatSqueuePrinted) {
   EXPECT_EQ(jobs[2].state, "PENDING");
   EXPECT_THAT(jobs[2].nodes, IsEmpty());
   EXPECT_EQ(jobs[2].comment, "");
+  EXPECT_EQ(jobs[0].het_job, 1U);
+  EXPECT_EQ(jobs[1].het_job, 0U) << "an array's task";
+  EXPECT_EQ(jobs[2].het_job, 0U);
 }
 
 TEST(ParseJobs, SkipsWhatIsNoJob) {
   EXPECT_THAT(parse_jobs(""), IsEmpty());
   EXPECT_THAT(parse_jobs("squeue: warning\n"), IsEmpty());
-  EXPECT_THAT(parse_jobs("x\x1fPENDING\x1f\x1f\x1f\x1e\n7\x1fPENDING\x1e\n0\x1fP\x1f\x1f\x1f\x1e\n"), IsEmpty());
-  EXPECT_THAT(parse_jobs("7\x1fPENDING\x1fnone[\x1f\x1f\x1e\n").front().nodes, IsEmpty());
+  EXPECT_THAT(parse_jobs("x\x1fPENDING\x1f\x1f\x1f\x1f\x1e\n7\x1fPENDING\x1e\n0\x1fP\x1f\x1f\x1f\x1f\x1e\n"),
+              IsEmpty());
+  EXPECT_THAT(parse_jobs("7\x1fPENDING\x1fnone[\x1f\x1f\x1f\x1e\n").front().nodes, IsEmpty());
 }
 
 TEST(ParseTimeLimit, ReadsEverySpellingOfSqueueAndScontrol) {

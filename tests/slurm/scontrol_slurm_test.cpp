@@ -231,7 +231,8 @@ TEST_F(ScontrolSlurmTest, MakesTheOtherRunsWhenOneFails) {
 TEST_F(ScontrolSlurmTest, AsksForJobsInAFormThatNoCommentBreaks) {
   answer(result(0,
                 "5\x1f"
-                "CONFIGURING\x1fp-g-[1-2]\x1fUNLIMITED\x1fx\x1e\n"));
+                "CONFIGURING\x1fp-g-[1-2]\x1fUNLIMITED\x1f"
+                "5\x1fx\x1e\n"));
   const auto jobs = slurm.jobs();
   ASSERT_THAT(jobs, SizeIs(1));
   EXPECT_EQ(argv(0).front(), "/opt/slurm/bin/squeue");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/file_log.h"
 
+#include <algorithm>
 #include <regex>
 
 #include <gtest/gtest.h>
@@ -36,6 +37,21 @@ TEST(FileLog, NamesLevelsAsPythonDoes) {
   const std::string text = *DiskFiles().read(path);
   for (const char* expected : {"DEBUG - a", "INFO - b", "ERROR - c", "CRITICAL - d"})
     EXPECT_NE(text.find(expected), std::string::npos) << text;
+}
+
+TEST(FileLog, NoMessageForgesALineOrDrivesATerminal) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/aws.log";
+  testing::internal::CaptureStderr();
+  make_file_log({"resume", path, LogLevel::debug})
+      ->error("denied\n2026-11-21 10:00:00,000 - resume - INFO - all is well\r\x1b[2J");
+  const std::string console = testing::internal::GetCapturedStderr();
+  for (const std::string& text : {*DiskFiles().read(path), console}) {
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+    EXPECT_EQ(text.back(), '\n');
+    EXPECT_EQ(text.find_first_of("\r\x1b"), std::string::npos) << text;
+    EXPECT_NE(text.find("denied 2026"), std::string::npos) << text;
+  }
 }
 
 TEST(FileLog, LeavesOutWhatIsBelowItsLevel) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node groups whose machines are EC2 instances: starting them by instant fleets.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -16,8 +17,6 @@ namespace {
 constexpr int kFleetRounds = 4;
 /// How long an address may be missing before change_state takes over.
 constexpr std::chrono::seconds kAddressPatience{10};
-
-bool is_short(const FleetBatch& batch) { return batch.instance_ids.size() < batch.nodes.size(); }
 
 bool is_worth_asking_again(const FleetBatch& batch) {
   const auto passing = [](const FleetError& error) {
@@ -60,11 +59,17 @@ std::vector<FleetBatch> Ec2Provider::plan_batches(std::span<const Launch> launch
   return batches;
 }
 
+LaunchNeeds Ec2Provider::launch_needs() const {
+  LaunchNeeds needs;
+  needs.hands_over = true;
+  return needs;
+}
+
 std::vector<NodeOutcome> Ec2Provider::start(std::span<const Launch> launches, const StartedSink& started) {
   auto batches = plan_batches(launches);
   std::vector<std::string> surplus;
   run_fleets(batches, surplus);
-  drop_incomplete(batches, surplus);
+  record_moves(batches, share_machines(batches, surplus));
   for (const auto& [id, error] : terminate(surplus))
     log_.error(fmt::format("Failed to terminate surplus instance {}: {}: {}", id, error.code, error.message));
 
@@ -148,18 +153,21 @@ void Ec2Provider::record_assignments(FleetBatch& batch, const Assignments& assig
   }
 }
 
-/// All-or-nothing launches that came short give back what they got.
-void Ec2Provider::drop_incomplete(std::vector<FleetBatch>& batches, std::vector<std::string>& surplus) const {
-  for (const auto& short_one : batches) {
-    if (!short_one.all_or_nothing || !is_short(short_one)) continue;
-    const std::vector<FleetError> errors = short_one.errors;
-    for (auto& batch : batches) {
-      if (batch.launch != short_one.launch) continue;
-      surplus.insert(surplus.end(), batch.instance_ids.begin(), batch.instance_ids.end());
-      batch.instance_ids.clear();
-      if (batch.errors.empty()) batch.errors = errors;
+/// Only after a kill does it matter that one could not be written: then change_state ends the machine.
+void Ec2Provider::record_moves(const std::vector<FleetBatch>& batches, std::span<const Move> moves) const {
+  std::map<std::size_t, Assignments> by_batch;
+  for (const auto& move : moves) by_batch[move.made_by].insert_or_assign(move.instance_id, move.node);
+  for (const auto& [batch, assignments] : by_batch) {
+    try {
+      batches[batch].record->assign(assignments);
+    } catch (const Error& error) {
+      log_.error(fmt::format("Failed to record whose instances of launch {} are now: {}", batches[batch].record->id(),
+                             error.what()));
     }
   }
+  if (!moves.empty())
+    log_.info(
+        fmt::format("{}: {} instances of launches that came short serve other launches", group_.key(), moves.size()));
 }
 
 std::vector<Instance> Ec2Provider::describe_launches(const std::vector<FleetBatch>& batches) const {
@@ -167,16 +175,18 @@ std::vector<Instance> Ec2Provider::describe_launches(const std::vector<FleetBatc
   constexpr std::size_t launches_per_query = 150;
   std::vector<Filters> queries;
   std::size_t machines = kMachinesPerFleet + 1;
-  for (const auto& batch : batches) {
-    if (batch.instance_ids.empty()) continue;
-    const bool fits = machines + batch.instance_ids.size() <= kMachinesPerFleet &&
-                      queries.back()[0].second.size() < launches_per_query;
+  std::vector<std::size_t> kept(batches.size());  // by the launch whose tag they bear
+  for (const auto& batch : batches)
+    for (const std::size_t made_by : batch.made_by) ++kept[made_by];
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (kept[i] == 0) continue;
+    const bool fits = machines + kept[i] <= kMachinesPerFleet && queries.back()[0].second.size() < launches_per_query;
     if (!fits) {
       queries.push_back({{"tag:" + std::string(kLaunchTag), {}}});
       machines = 0;
     }
-    machines += batch.instance_ids.size();
-    queries.back()[0].second.push_back(batch.record->id());
+    machines += kept[i];
+    queries.back()[0].second.push_back(batches[i].record->id());
   }
   try {
     return api_.describe_instances(std::move(queries));

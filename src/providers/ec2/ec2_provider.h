@@ -10,21 +10,10 @@
 #include "burst/provider.h"
 #include "providers/ec2/ec2_api.h"
 #include "providers/ec2/ec2_fleet.h"
+#include "providers/ec2/ec2_fleet_batch.h"
 #include "providers/ec2/ec2_settings.h"
 
 namespace burst::ec2 {
-
-/// A launch under way: one CreateFleet for up to kMachinesPerFleet nodes.
-struct FleetBatch {
-  std::size_t launch = 0;  ///< index of the caller's Launch
-  std::vector<NodeName> nodes;
-  std::unique_ptr<LaunchRecord> record;
-  std::vector<std::string> instance_ids;  ///< instance_ids[i] is nodes[i]'s
-  std::vector<FleetError> errors;
-  bool all_or_nothing = false;
-  bool done = false;
-  int round = 0;
-};
 
 /// An instance that is to get its node's tags.
 struct Naming {
@@ -38,6 +27,7 @@ class Ec2Provider : public Provider {
   Ec2Provider(const ProviderContext& context, const NodeGroup& group,
               std::shared_ptr<auth::AwsCredentialSource> credentials);
 
+  LaunchNeeds launch_needs() const override;
   std::vector<NodeOutcome> start(std::span<const Launch> launches, const StartedSink& started) override;
   std::vector<NodeOutcome> finish() override;
   std::vector<NodeOutcome> stop(std::span<const NodeName> nodes) override;
@@ -62,7 +52,7 @@ class Ec2Provider : public Provider {
   void run_fleets(std::vector<FleetBatch>& batches, std::vector<std::string>& surplus);
   void take_fleet_reply(FleetBatch& batch, const HttpResponse& response, std::vector<std::string>& surplus);
   void record_assignments(FleetBatch& batch, const Assignments& assignments, std::vector<std::string>& surplus) const;
-  void drop_incomplete(std::vector<FleetBatch>& batches, std::vector<std::string>& surplus) const;
+  void record_moves(const std::vector<FleetBatch>& batches, std::span<const Move> moves) const;
   std::vector<NodeOutcome> await_addresses(std::vector<FleetBatch>& batches, const StartedSink& started);
   std::vector<Instance> describe_launches(const std::vector<FleetBatch>& batches) const;
   Assignments known_assignments() const;
