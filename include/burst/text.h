@@ -12,4 +12,7 @@ namespace burst {
 /// become one blank, quotes become `'`, bytes that are not UTF-8 `?`; cut at `limit` bytes with `...`.
 std::string one_line(std::string_view text, std::size_t limit = 300);
 
+/// Overlong forms, surrogates and codes beyond U+10FFFF are none.
+bool is_utf8(std::string_view text);
+
 }  // namespace burst

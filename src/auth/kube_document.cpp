@@ -221,6 +221,8 @@ json parse_kube_document(std::string_view text, std::string_view path) {
   if (text.size() > kLargestKubeDocument) {
     fail(fmt::format("expected at most {} KiB, found {}", kLargestKubeDocument >> 10U, text.size() >> 10U));
   }
+  // With a NUL byte at its beginning yaml-cpp would take it for UTF-16 or UTF-32.
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos) fail("expected a text in UTF-8");
   if (auto value = parse_json(text, path)) return *std::move(value);
   const std::string copy(text);
   try {

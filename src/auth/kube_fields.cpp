@@ -48,7 +48,7 @@ KubeFields::KubeFields(const json& value, std::string from, std::string pointer,
 }
 
 void KubeFields::fail(std::string_view key, const std::string& what) const {
-  throw Error(code_, fmt::format("{}: {}/{}: {}", from_, one_line(pointer_), key, what));
+  throw Error(code_, fmt::format("{}: {}/{}: {}", from_, one_line(pointer_), one_line(key), what));
 }
 
 const json* KubeFields::find(std::string_view key) const {

@@ -174,6 +174,7 @@ Decision decide(const GroupView& view, const Policy& policy, std::chrono::sys_se
   follow_queue(pass, nodes);
   follow_boots(pass, nodes, decision.actions);
   advance_cool_down(pass, nodes, decision.actions);
+  hold_back(pass, nodes);
   for (const auto& node : nodes) {
     decide_node(pass, node, decision.actions);
     // N0 leaves the state as it is: its time begins anew.

@@ -164,4 +164,17 @@ void advance_cool_down(Pass& pass, std::span<const NodeView> nodes, Actions& act
   pass.closed = cool_down && !cool_down->probing_since;
 }
 
+void hold_back(Pass& pass, std::span<const NodeView> nodes) {
+  const auto limit = pass.policy.timing.bootstrap_failure_limit;
+  if (limit <= 0 || pass.memory.bootstrap_failures == 0) return;
+  const auto boots = [&](const NodeView& node) {
+    const bool waits_in_queue = node.machine != nullptr && node.machine->state == MachineState::queued;
+    return is_undecided(node) && !waits_in_queue && !gives_up_boot(pass, node);
+  };
+  auto allowed = limit - pass.memory.bootstrap_failures - std::ranges::count_if(nodes, boots);
+  for (const auto& node : nodes) {
+    if (is_down_and_off(node) && allowed-- <= 0) pass.held.insert(node.node);
+  }
+}
+
 }  // namespace burst::reconcile

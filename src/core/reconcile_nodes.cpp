@@ -138,20 +138,14 @@ bool is_down_while_booting(const Pass&, const NodeView& node) {
 }
 void power_down_quietly(const Pass&, const NodeView&, Action& action) { set_state(action, StateChange::power_down); }
 
-/// DOWN and off by us or by Slurm. A drain on top of it is someone else's, unless the reason is ours. While it is
-/// INVALID_REG (which powering down clears since 22.05.1) Slurm refuses IDLE.
-bool is_down_and_off(const NodeView& node) {
-  const bool foreign_drain = (node.has(drain) || node.has(fail)) && !is_our_reason(node.node->reason);
-  return node.is(NodeBase::down) && is_off(node) && !node.has(power_up) && !node.has(invalid_reg) &&
-         may_mend(node.node->reason) && !foreign_drain && node.no_machine();
+// N6
+bool may_come_back(const Pass& pass, const NodeView& node) {
+  return is_down_and_off(node) && !pass.memory.cool_down && !pass.held.contains(node.node);
 }
 
-// N6
-bool may_come_back(const Pass& pass, const NodeView& node) { return is_down_and_off(node) && !pass.memory.cool_down; }
-
 // N7
-bool waits_for_cool_down(const Pass& pass, const NodeView& node) {
-  return is_down_and_off(node) && pass.memory.cool_down.has_value();
+bool waits_to_come_back(const Pass& pass, const NodeView& node) {
+  return is_down_and_off(node) && !may_come_back(pass, node);
 }
 
 // N8
@@ -246,7 +240,7 @@ constexpr std::array kNodeRows{
     NodeRow{"N4", start_is_lost, give_up_start},
     NodeRow{"N5", is_down_while_booting, power_down_quietly},
     NodeRow{"N6", may_come_back, make_idle},
-    NodeRow{"N7", waits_for_cool_down, nullptr},
+    NodeRow{"N7", waits_to_come_back, nullptr},
     NodeRow{"N8", is_our_drain_and_off, make_idle},
     NodeRow{"N9", is_static_and_off, power_up_static},
     NodeRow{"N10", registered_with_errors, end_invalid},
@@ -262,6 +256,14 @@ constexpr std::array kNodeRows{
 }  // namespace
 
 std::span<const NodeRow> node_rows() { return kNodeRows; }
+
+/// DOWN and off by us or by Slurm. A drain on top of it is someone else's, unless the reason is ours. While it is
+/// INVALID_REG (which powering down clears since 22.05.1) Slurm refuses IDLE.
+bool is_down_and_off(const NodeView& node) {
+  const bool foreign_drain = (node.has(drain) || node.has(fail)) && !is_our_reason(node.node->reason);
+  return node.is(NodeBase::down) && is_off(node) && !node.has(power_up) && !node.has(invalid_reg) &&
+         may_mend(node.node->reason) && !foreign_drain && node.no_machine();
+}
 
 bool is_up(const NodeView& node) {
   return node.is(NodeBase::idle) || node.is(NodeBase::allocated) || node.is(NodeBase::mixed);

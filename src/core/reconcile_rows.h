@@ -2,6 +2,7 @@
 // The parts of reconcile.cpp: what a row of the tables sees, and the tables themselves.
 #pragma once
 
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct Pass {
   bool launching = false;            ///< machines of a launch that still runs bear no node yet: any node may get one
   bool closed = false;               ///< a cool-down runs and no probe is out
   const SlurmNode* probe = nullptr;  ///< the node that this pass releases
+  /// Nodes that wait until those that boot have shown whether their image is good.
+  std::set<const SlurmNode*> held = {};
 };
 
 using Actions = std::vector<Action>;
@@ -87,6 +90,7 @@ bool waits_without_job(const NodeView& node);                         // N18, wh
 bool boots_too_long(const Pass& pass, const NodeView& node);          // N19
 bool registered_with_errors(const Pass& pass, const NodeView& node);  // N10
 bool is_closable(const SlurmNode& node);                              // C1
+bool is_down_and_off(const NodeView& node);                           // N6, N7
 std::string cool_down_reason(const GroupMemory& memory);
 
 /// What became of queued machines: one that came is a success, one that the provider refused begins a cool-down.
@@ -94,5 +98,7 @@ void follow_queue(Pass& pass, std::span<const NodeView> nodes);
 /// C2, C3, C4: counts starts that failed, begins and ends cool-downs, chooses the probe.
 void follow_boots(Pass& pass, std::span<const NodeView> nodes, Actions& actions);
 void advance_cool_down(Pass& pass, std::span<const NodeView> nodes, Actions& actions);
+/// While starts fail, no more nodes come back than can fail before the limit is reached: the others are held.
+void hold_back(Pass& pass, std::span<const NodeView> nodes);
 
 }  // namespace burst::reconcile

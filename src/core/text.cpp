@@ -72,4 +72,13 @@ std::string one_line(std::string_view text, std::size_t limit) {
   return line;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = character_at(text, at).bytes;
+    if (bytes == 0) return false;
+    at += bytes;
+  }
+  return true;
+}
+
 }  // namespace burst

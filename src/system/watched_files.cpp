@@ -17,6 +17,8 @@ std::optional<std::string> WatchedFiles::read(const std::string& path) const {
 
 void WatchedFiles::check(const std::string& path) const {
   struct stat info {};
+  // A descriptor of another process, as SLURM_RESUME_FILE is: who may open it is decided there, not by its mode.
+  if (path.starts_with("/proc/")) return;
   if (stat(path.c_str(), &info) != 0 || !(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) return;
   const bool by_group = (info.st_mode & S_IWGRP) != 0, by_others = (info.st_mode & S_IWOTH) != 0;
   if (!by_group && !by_others) return;

@@ -117,6 +117,12 @@ TEST(KubeDocument, StaysWithinItsLimits) {
   EXPECT_THAT(failure(bomb), HasSubstr("expected at most 100000 values"));
 }
 
+TEST(KubeDocument, IsUtf8) {
+  for (const std::string& text : {std::string("a: \x88\xcc"), std::string("- > \xc3("), std::string("d\0\0\0a: 1", 8)})
+    EXPECT_THAT(failure(text), HasSubstr("expected a text in UTF-8"));
+  EXPECT_EQ(parse("a: \xc3\xa4")["a"], "\xc3\xa4");
+}
+
 TEST(KubeDocument, EndsForWhatCanBeginNoValue) {
   for (const auto* text : {", a: s3cret}", "]", "}", "a: 1\n]", "---\n, a", "a: 1\n...\n, b"}) {
     const auto message = failure(text);

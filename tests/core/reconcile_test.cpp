@@ -603,6 +603,48 @@ TEST_F(BootstrapTest, C4ClosesTheGroupAfterTheLimit) {
   EXPECT_THAT(passes(5), ElementsAre("C1 p-g-1 down burst:BootstrapFailing")) << "once it is said, no alarm again";
 }
 
+TEST_F(BootstrapTest, N7HoldsNodesBackThatCouldExceedTheLimitUntilTheOthersAreDecided) {
+  policy.timing.bootstrap_failure_limit = 4;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "p-g-" + std::to_string(i);
+    node(name, "ALLOCATED+CLOUD+NOT_RESPONDING+POWERING_UP", "", "10.0.0.1");
+    machine("i-" + std::to_string(i), name, MachineState::running, "10.0.0.1");
+  }
+  EXPECT_THAT(pass(), IsEmpty());
+  // Two have failed while two still boot: with them the limit may be reached.
+  for (std::size_t i = 0; i < 2; ++i) {
+    nodes[i].state = parse_node_state("DOWN+CLOUD+POWERED_DOWN");
+    nodes[i].reason = "ResumeTimeout reached";
+  }
+  machines.erase(machines.begin(), machines.begin() + 2);
+  EXPECT_THAT(passes(3), IsEmpty());
+  EXPECT_EQ(memory.bootstrap_failures, 2);
+  // A third fails, the fourth still boots: none may come back.
+  nodes[2].state = parse_node_state("DOWN+CLOUD+POWERED_DOWN");
+  nodes[2].reason = "ResumeTimeout reached";
+  machines.erase(machines.begin());
+  EXPECT_THAT(passes(2), IsEmpty());
+  // The last one is cancelled, which is no failure: one may be tried.
+  nodes[3].state = parse_node_state("IDLE+CLOUD+POWERED_DOWN");
+  machines.clear();
+  EXPECT_THAT(pass(), ElementsAre("N6 p-g-0 idle"));
+}
+
+TEST_F(BootstrapTest, AMachineThatRegistersFreesThoseThatWereHeldBack) {
+  policy.timing.bootstrap_failure_limit = 2;
+  for (const char* name : {"p-g-0", "p-g-1"}) {
+    node(name, "ALLOCATED+CLOUD+NOT_RESPONDING+POWERING_UP", "", "10.0.0.1");
+    machine(std::string("i-") + name, name, MachineState::running, "10.0.0.1");
+  }
+  pass();
+  nodes[0].state = parse_node_state("DOWN+CLOUD+POWERED_DOWN");
+  nodes[0].reason = "ResumeTimeout reached";
+  machines.erase(machines.begin());
+  EXPECT_THAT(pass(), IsEmpty());
+  nodes[1].state = parse_node_state("ALLOCATED+CLOUD");
+  EXPECT_THAT(pass(), ElementsAre("N6 p-g-0 idle"));
+}
+
 TEST_F(BootstrapTest, ARegistrationSetsTheCountBack) {
   policy.timing.bootstrap_failure_limit = 2;
   node("p-g-0", "IDLE+CLOUD+POWERED_DOWN");

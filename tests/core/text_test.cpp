@@ -62,5 +62,12 @@ TEST(OneLine, IsIdempotentForAnyBytes) {
   EXPECT_EQ(one_line(line, 4000), line);
 }
 
+TEST(IsUtf8, TellsCharactersFromBytes) {
+  for (const auto* text : {"", "plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80"})
+    EXPECT_TRUE(is_utf8(text)) << text;
+  for (const auto* text : {"\x88", "\xc3", "a\xc3(", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"})
+    EXPECT_FALSE(is_utf8(text)) << text;
+}
+
 }  // namespace
 }  // namespace burst

@@ -68,6 +68,12 @@ TEST(Ec2Replies, ReadsTheErrorEnvelope) {
   EXPECT_FALSE(parse_error("not xml"));
 }
 
+TEST(Ec2Replies, ACodeIsOneSafeLineTooForItStandsInReasons) {
+  const auto error = parse_error("<Response><Errors><Error><Code>R\x9a\x8e\nx</Code></Error></Errors></Response>");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, "R?? x");
+}
+
 TEST(Ec2Replies, ACutReplyIsNotWhole) {
   EXPECT_TRUE(is_whole("<A><TerminateInstancesResponse></TerminateInstancesResponse>\n", "TerminateInstances"));
   EXPECT_FALSE(is_whole("<TerminateInstancesResponse><requestId>", "TerminateInstances"));

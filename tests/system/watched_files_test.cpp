@@ -6,7 +6,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fakes/fake_services.h"
 #include "fakes/temporary_folder.h"
@@ -69,6 +71,15 @@ TEST_F(WatchedFilesTest, ALinkIsJudgedByWhatItLeadsTo) {
   EXPECT_EQ(chmod((folder_.path() + "/real").c_str(), 0606), 0);
   files_.read(folder_.path() + "/link");
   EXPECT_THAT(log_.text(), HasSubstr("/link\" is writable by everybody"));
+}
+
+TEST_F(WatchedFilesTest, ADescriptorOfAnotherProcessIsNotJudgedByItsMode) {
+  files_.report_to(log_);
+  const int descriptor = memfd_create("resume", MFD_CLOEXEC);  // as slurmctld's SLURM_RESUME_FILE; its mode is 0777
+  ASSERT_GE(descriptor, 0);
+  EXPECT_EQ(files_.read("/proc/self/fd/" + std::to_string(descriptor)), "");
+  EXPECT_EQ(log_.text(), "");
+  close(descriptor);
 }
 
 TEST_F(WatchedFilesTest, AFolderIsCheckedToo) {

@@ -83,7 +83,7 @@ FleetReply parse_create_fleet(std::string_view xml) {
     for (const auto& id : item.child("instanceIds").children("item")) reply.instance_ids.emplace_back(id.child_value());
   }
   for (const auto& item : root.child("errorSet").children("item"))
-    reply.errors.push_back({item.child_value("errorCode"), one_line(item.child_value("errorMessage"))});
+    reply.errors.push_back({one_line(item.child_value("errorCode")), one_line(item.child_value("errorMessage"))});
   return reply;
 }
 
@@ -93,7 +93,8 @@ std::optional<ErrorReply> parse_error(std::string_view xml) {
   const auto root = document.child("Response");
   const auto error = root.child("Errors").child("Error");
   if (!error) return std::nullopt;
-  return ErrorReply{error.child_value("Code"), one_line(error.child_value("Message")), root.child_value("RequestID")};
+  return ErrorReply{one_line(error.child_value("Code")), one_line(error.child_value("Message")),
+                    one_line(root.child_value("RequestID"))};
 }
 
 bool is_whole(std::string_view xml, std::string_view action) {
