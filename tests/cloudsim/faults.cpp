@@ -39,8 +39,8 @@ FaultKind kind_of(std::string_view name) {
 }
 
 void refuse_unknown_keys(const nlohmann::json& rule) {
-  static constexpr std::array kKeys{"action", "kind",    "count", "skip", "probability", "match",
-                                    "status", "message", "code",  "ms",   "field",       "delivered"};
+  static constexpr std::array kKeys{"action",  "kind", "count", "skip",  "probability", "match", "status",
+                                    "message", "code", "ms",    "field", "delivered",   "bytes", "seconds"};
   for (const auto& [key, value] : rule.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       throw std::invalid_argument("unknown key \"" + key + "\" in a fault");
@@ -56,6 +56,16 @@ bool matches(const Fault& rule, const std::string& action, const CallParameters&
     const auto found = parameters.find(wanted.first);
     return found != parameters.end() && found->second == wanted.second;
   });
+}
+
+/// No reply of any provider; repeated until it has so many bytes.
+std::string garbage(std::int64_t bytes) {
+  constexpr std::string_view kText = "<\x01\xff not what it should be ]]>&&";
+  std::string all(kText);
+  while (static_cast<std::int64_t>(all.size()) < bytes) {
+    all += kText;
+  }
+  return all;
 }
 
 }  // namespace
@@ -80,6 +90,10 @@ std::uint64_t Faults::add(const nlohmann::json& rule) {
   fault.field = rule.value("field", "");
   fault.ms = Millis{rule.value("ms", std::int64_t{0})};
   fault.delivered = rule.value("delivered", std::int64_t{0});
+  fault.bytes = rule.value("bytes", std::int64_t{0});
+  if (rule.contains("seconds")) {
+    fault.end = std::chrono::system_clock::now() + std::chrono::seconds{rule.at("seconds").get<std::int64_t>()};
+  }
   rules_.push_back(fault);
   return fault.id;
 }
@@ -93,6 +107,8 @@ nlohmann::json Faults::list() const {
 }
 
 std::optional<Fault> Faults::take(const std::string& action, const CallParameters& parameters) {
+  const auto now = std::chrono::system_clock::now();
+  std::erase_if(rules_, [&](const Fault& rule) { return rule.end && *rule.end <= now; });
   for (auto rule = rules_.begin(); rule != rules_.end(); ++rule) {
     if (!matches(*rule, action, parameters)) {
       continue;
@@ -127,7 +143,7 @@ void apply_to_reply(const Fault& fault, HttpReply& reply) {
       reply.delivery = Delivery::cut;
       break;
     case FaultKind::garbage:
-      reply.body = "<\x01\xff not what it should be ]]>&&";
+      reply.body = garbage(fault.bytes);
       break;
     case FaultKind::wrong_content_type:
       reply.content_type = "text/html";

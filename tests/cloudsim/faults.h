@@ -2,6 +2,7 @@
 // What is to go wrong: rules that a test sets, each for an action, so many times, with a probability.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -47,6 +48,9 @@ struct Fault {
   std::string field;
   Millis ms{0};
   std::int64_t delivered = 0;
+  std::int64_t bytes = 0;  ///< garbage: how many; 0: a few
+  /// From then on it strikes no more. The time of day, so that a test that moves it ends its faults too.
+  std::optional<std::chrono::system_clock::time_point> end;
 };
 
 class Faults {

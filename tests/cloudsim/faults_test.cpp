@@ -10,6 +10,25 @@
 namespace cloudsim {
 namespace {
 
+TEST(Faults, EndsWhenItsTimeIsOver) {
+  Faults faults(1);
+  faults.add({{"kind", "throttle"}, {"count", -1}, {"seconds", 60}});
+  faults.add({{"kind", "drop_after"}, {"count", -1}, {"seconds", 0}});
+  const auto first = faults.take("Any", {});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, FaultKind::throttle);
+  EXPECT_EQ(faults.list().size(), 1U);
+}
+
+TEST(Faults, GarbageIsAsLongAsWanted) {
+  Faults faults(1);
+  faults.add({{"kind", "garbage"}, {"bytes", 10'000'000}});
+  HttpReply reply;
+  apply_to_reply(*faults.take("Any", {}), reply);
+  EXPECT_GE(reply.body.size(), 10'000'000U);
+  EXPECT_LT(reply.body.size(), 10'000'100U);
+}
+
 TEST(Faults, StrikeTheirActionUntilTheyAreUsedUp) {
   Faults faults(1);
   faults.add({{"action", "CreateTags"}, {"kind", "throttle"}, {"count", 2}});

@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox")
 from blackbox import BINARIES, GROUP_TAG, group as ec2_group  # noqa: E402
 from cloudsim import Cloudsim  # noqa: E402
 from gce import ComputeEngine, flex_group, gce_group  # noqa: E402
-from kubernetes import NAMESPACE, SOPERATOR, TEMPLATE, Kubernetes, kubernetes_group, soperator_group  # noqa: E402
+from kubernetes import TEMPLATE, Kubernetes, kubernetes_group, soperator_group  # noqa: E402
 
 # One of a group's machines that live, or may come: created in seconds since the epoch, None while it is queued.
 Machine = collections.namedtuple("Machine", "id node created address")
@@ -132,10 +132,9 @@ class Soperator(Pods):
             cloud.node_set(f"kube-{group}", replicas=len(nodes))
 
     def machines(self, cloud):
-        status, states = cloud.api("GET", f"{SOPERATOR}/namespaces/{NAMESPACE}/nodesetpowerstates")
-        assert status == 200, states
+        states = cloud.control("kubernetes/objects/nodesetpowerstates")
         found = super().machines(cloud)
-        for state in states["items"]:
+        for state in states:
             name = state["metadata"]["name"]
             there = {machine.node for machine in found[group_of(name)]}
             for number in state["spec"].get("activeNodes", []):

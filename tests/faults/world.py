@@ -31,11 +31,12 @@ _SANITIZERS = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
 class Clock:
     """The world's time of day."""
 
-    def __init__(self, path):
+    def __init__(self, path, ahead=0):
         path.write_bytes(bytes(8))
         self.path, self._moved = path, 0
         with open(path, "r+b") as file:
             self._page = mmap.mmap(file.fileno(), 8)
+        self.move(ahead)
 
     def move(self, seconds):
         self._moved += seconds
@@ -46,10 +47,13 @@ class Clock:
 
 
 class World:
-    """with World(cloud) as world: world.begin([3, 3, 40]) ..., again and again."""
+    """with World(cloud) as world: world.begin([3, 3, 40]) ..., again and again.
 
-    def __init__(self, kind):
-        self.kind = kind
+    `skew`: seconds by which the head node's clock is ahead of the cloud's; `keys`: of config.json."""
+
+    def __init__(self, kind, skew=0, keys=None):
+        self.kind, self.skew = kind, skew
+        self._keys = {"RequestLimits": UNLIMITED} if keys is None else keys
 
     def __enter__(self):
         self._home = tempfile.TemporaryDirectory(prefix="burst-faults-")
@@ -57,10 +61,10 @@ class World:
         self.folder.chmod(0o755)
         for name in ("log", "run"):
             (self.folder / name).mkdir()
-        self.clock = Clock(self.folder / "clock")
+        self.clock, self._cloud_clock = Clock(self.folder / "clock", self.skew), Clock(self.folder / "cloud-clock")
         self._preload = {"LD_PRELOAD": str(BINARIES / "moved_clock.so"), "BURST_CLOCK_FILE": str(self.clock.path)}
         self.cloud = self.kind.make()
-        environment = {**os.environ, **self._preload, **_SANITIZERS}
+        environment = {**os.environ, **self._preload, "BURST_CLOCK_FILE": str(self._cloud_clock.path), **_SANITIZERS}
         self.cloud.start(types.SimpleNamespace(folder=self.folder, environment=environment))
         self.slurm = None
         return self
@@ -104,7 +108,7 @@ class World:
             (place / name).write_text(text)
         (place / "config.json").write_text(json.dumps({
             "LogLevel": "INFO", "LogFileName": str(place / "log.txt"), "SlurmBinPath": str(self.run / "slurm"),
-            "StateDir": str(self.run / "state"), "RequestLimits": UNLIMITED,
+            "StateDir": str(self.run / "state"), **self._keys,
             "SlurmConf": {"PrivateData": "CLOUD", "ResumeProgram": "/opt/burst/resume", "TreeWidth": 16,
                           "SuspendProgram": "/opt/burst/suspend", "ResumeRate": 0, "SuspendRate": 0,
                           "ResumeTimeout": slurm_model.RESUME_TIMEOUT, "SuspendTime": 600},
@@ -161,6 +165,7 @@ class World:
 
     def pass_time(self, seconds):
         self.clock.move(seconds)
+        self._cloud_clock.move(seconds)
         self.slurm.tick(self.by_node())
 
     def minute(self):
@@ -191,7 +196,7 @@ class World:
         for machines in self.kind.machines(self.cloud).values():
             for machine in machines:
                 if machine.node and machine.created is not None:
-                    found.setdefault(machine.node, []).append((machine.created, machine.address))
+                    found.setdefault(machine.node, []).append((machine.created + self.skew, machine.address))
         return found
 
     def faults(self):

@@ -77,6 +77,19 @@ nlohmann::json KubernetesService::pods_json() const {
   return {{"pods", there}, {"gone", gone}};
 }
 
+nlohmann::json KubernetesService::objects_json(const std::string& plural) const {
+  auto objects = nlohmann::json::array();
+  for (const auto& type : resource_types()) {
+    if (type.plural != plural) {
+      continue;
+    }
+    for (const auto& [key, object] : store_.all(type)) {
+      objects.push_back(*object);
+    }
+  }
+  return objects;
+}
+
 nlohmann::json KubernetesService::change_pod(const std::string& path, const nlohmann::json& body) {
   const auto slash = path.find('/');
   const auto space = path.substr(0, slash);
@@ -113,6 +126,9 @@ std::optional<nlohmann::json> KubernetesService::control(const HttpRequest& requ
   }
   if (call.starts_with("POST pods/")) {
     return change_pod(call.substr(10), body);
+  }
+  if (call.starts_with("GET objects/")) {
+    return objects_json(call.substr(12));
   }
   if (call == "POST objects") {
     ApiRequest create;

@@ -53,6 +53,7 @@ class KubernetesService final : public SimulatedCloud {
   nlohmann::json credentials() const;
   nlohmann::json change_pod(const std::string& path, const nlohmann::json& body);
   nlohmann::json pods_json() const;
+  nlohmann::json objects_json(const std::string& plural) const;
   void remember(const Change& change);
 
   SharedParts shared_;
