@@ -47,12 +47,17 @@ struct HttpResponse {
 
   /// The first header of that name, compared without case; nothing when absent.
   std::optional<std::string_view> header(std::string_view name) const;
+  /// When it was sent, by the server's own clock (header Date); nothing when it does not say.
+  std::optional<std::chrono::sys_seconds> date() const;
 };
 
 /// Whether a reply is final. `after` overrides the loop's own delay (Retry-After is honoured without it).
 struct RetryVerdict {
   bool retry = false;
   std::optional<std::chrono::milliseconds> after;
+  /// The server is well and wants fewer requests: it is asked again for as long as the program has time for that,
+  /// however often that is, and such an attempt does not count as one of `max_attempts`.
+  bool throttled = false;
 };
 
 /// A token bucket: `burst` requests at once, then `per_second`. Calls with the same key share one bucket.
@@ -78,7 +83,7 @@ struct HttpCall {
   /// it is wanted.
   std::function<bool()> wanted;
   RequestLimit limit;
-  int max_attempts = 8;
+  int max_attempts = 8;                       ///< that end in a fault
   std::chrono::milliseconds timeout{30'000};  ///< for one attempt, connecting included
   std::chrono::milliseconds connect_timeout{5'000};
   std::string ca_file, client_certificate_file, client_key_file;  ///< empty: the system's trust store, no certificate

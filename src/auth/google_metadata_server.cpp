@@ -35,7 +35,7 @@ HttpResponse ask(const std::string& host, HttpClient& http) {
   call.request.headers = {{"Metadata-Flavor", "Google"}};
   call.connect_timeout = std::chrono::seconds(1);  // nobody is there outside Google Cloud
   call.timeout = std::chrono::seconds(5);
-  call.max_attempts = 4;
+  call.max_attempts = 7;  // it may be away for some seconds
   call.judge = [](const HttpResponse& response) {
     return RetryVerdict{response.status != 0 && is_transient_google_token_failure(response.status, ""), {}};
   };

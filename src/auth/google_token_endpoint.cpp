@@ -72,7 +72,7 @@ std::string post(HttpRequest request, const std::string& what, const std::vector
                                                       response.status, refused ? refusal_of(response).code : ""),
                         {}};
   };
-  call.max_attempts = 4;
+  call.max_attempts = 7;
   call.timeout = std::chrono::seconds(15);
   const auto response = services.http.send_one(std::move(call));
   if (response.status == kOk) return response.body;

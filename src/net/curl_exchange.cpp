@@ -199,22 +199,27 @@ void CurlExchange::finish(std::size_t index, AttemptResult result) {
     return end(index, std::move(response));
   }
   const auto verdict = task.call.judge ? task.call.judge(response) : judge_by_status(response);
-  if (!verdict.retry || result.permanent || task.attempts >= task.call.max_attempts) {
+  ++(verdict.throttled ? task.throttles : task.faults);
+  if (!verdict.retry || result.permanent || task.faults >= task.call.max_attempts) {
     return end(index, std::move(response));
   }
   std::optional<milliseconds> retry_after;
   if (const auto header = response.header("Retry-After")) {
     retry_after = parse_retry_after(*header, std::chrono::floor<std::chrono::seconds>(context_.clock.now()));
   }
-  const auto delay = retry_delay(task.attempts, verdict, retry_after, context_.random);
+  const int tries = verdict.throttled ? task.throttles : task.faults;
+  const auto delay = retry_delay(tries, verdict, retry_after, context_.random);
   const auto now = context_.clock.steady_now();
-  if (delay >= context_.settings.deadline - now) {
+  const auto& settings = context_.settings;
+  const auto last = verdict.throttled ? std::min(settings.deadline, settings.throttled_until) : settings.deadline;
+  if (delay >= last - now) {
     response.deadline_passed = true;
     return end(index, std::move(response));
   }
   if (context_.log.enabled(LogLevel::debug)) {
-    context_.log.debug(fmt::format("{}: attempt {} of {} failed, the next one in {} ms", summary(task.call, response),
-                                   task.attempts, task.call.max_attempts, delay.count()));
+    const auto what = verdict.throttled ? fmt::format("put off for the {}. time", task.throttles)
+                                        : fmt::format("attempt {} of {} failed", task.faults, task.call.max_attempts);
+    context_.log.debug(fmt::format("{}: {}, the next one in {} ms", summary(task.call, response), what, delay.count()));
   }
   if (response.status == kTooManyRequests && retry_after && task.call.limit.at_once > 0) {
     auto& queue = queues_[task.call.limit.key];

@@ -2,6 +2,8 @@
 // Looking up a header of a reply.
 #include <algorithm>
 
+#include <curl/curl.h>
+
 #include "burst/http.h"
 
 namespace burst {
@@ -16,6 +18,13 @@ std::optional<std::string_view> HttpResponse::header(std::string_view name) cons
     if (std::ranges::equal(key, name, {}, lower, lower)) return value;
   }
   return std::nullopt;
+}
+
+std::optional<std::chrono::sys_seconds> HttpResponse::date() const {
+  const auto text = header("Date");
+  const auto seconds = text ? curl_getdate(std::string(*text).c_str(), nullptr) : -1;
+  if (seconds < 0) return std::nullopt;
+  return std::chrono::sys_seconds(std::chrono::seconds(seconds));
 }
 
 }  // namespace burst

@@ -30,7 +30,7 @@ namespace burst {
 namespace {
 
 /// change_state has no one who waits for it; the others are killed by slurmctld after its longest timeout.
-constexpr std::chrono::seconds kReconcilerDeadline{300};
+constexpr std::chrono::seconds kReconcilerDeadline{300}, kReconcilerPatience{30};
 constexpr std::chrono::seconds kShortestDeadline{55};
 constexpr std::chrono::seconds kMargin{5};
 
@@ -143,6 +143,8 @@ void World::Parts::connect() {
   state = std::make_unique<StateDir>(state_dir, files, clock);
   net::CurlHttpSettings http_settings;
   http_settings.deadline = begin + deadline();
+  // Others' clouds and Slurm wait for a change_state that waits; it comes again in a minute.
+  if (program == "change_state") http_settings.throttled_until = begin + kReconcilerPatience;
   http_settings.in_flight = config.requests_in_flight;
   http_settings.user_agent = "slurm-burst/" BURST_VERSION;
   http = net::make_curl_http(http_settings, clock, random, environment, *log);

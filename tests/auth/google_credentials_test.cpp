@@ -176,14 +176,14 @@ TEST_F(GoogleCredentials, AreAskedForAgainWhenThatMayHelp) {
     world_.http.requests.clear();
     answer(kTokenUri, status, json{{"error", code}}.dump());
     EXPECT_THAT(failure(authorized_user()), StartsWith(code + ": "));
-    EXPECT_EQ(world_.http.requests.size(), 4U) << status;
+    EXPECT_EQ(world_.http.requests.size(), 7U) << status;
   }
   world_.http.requests.clear();
   answers_.clear();
   EXPECT_EQ(failure(authorized_user()),
             "NoCredentials: credentials file \"/k.json\": token from oauth2.googleapis.com: connecting to nowhere: no "
             "answer in 1000 ms");
-  EXPECT_EQ(world_.http.requests.size(), 4U);
+  EXPECT_EQ(world_.http.requests.size(), 7U);
 }
 
 TEST_F(GoogleCredentials, NeedAReplyWithATokenAndATime) {

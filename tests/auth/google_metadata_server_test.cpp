@@ -96,7 +96,7 @@ TEST_F(GoogleMetadata, SaysWhyItGivesNone) {
   world_.http.requests.clear();
   answer(kByName, 503, "", flavor_);
   EXPECT_THAT(fetch_metadata(), HasSubstr("status 503"));
-  EXPECT_EQ(world_.http.requests.size(), 4U);
+  EXPECT_EQ(world_.http.requests.size(), 7U);
   answer(kByName, 200, R"({"access_token":"hidden"})", flavor_);
   EXPECT_THAT(fetch_metadata(), HasSubstr("metadata.google.internal: expires_in: expected a positive number"));
   EXPECT_THAT(fetch_metadata(), Not(HasSubstr("hidden")));

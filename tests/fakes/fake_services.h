@@ -105,15 +105,18 @@ class FakeHttp : public HttpClient {
     std::vector<HttpResponse> responses;
     for (auto& call : calls) {
       HttpResponse response;
-      for (int attempt = 0; attempt < call.max_attempts; ++attempt) {
+      constexpr int patience = 20;  // throttled attempts: the real client has a deadline
+      for (int faults = 0, attempts = 0; faults < call.max_attempts && attempts < patience; ++attempts) {
         if (call.wanted && !call.wanted()) {
-          if (attempt == 0) response.transport_error = "not sent: not wanted any more";
+          if (attempts == 0) response.transport_error = "not sent: not wanted any more";
           break;
         }
         if (call.sign) call.sign(call.request);
         requests.push_back(call.request);
         response = handler(call.request);
-        if (!call.judge || !call.judge(response).retry) break;
+        const auto verdict = call.judge ? call.judge(response) : RetryVerdict{};
+        if (!verdict.retry) break;
+        if (!verdict.throttled) ++faults;
       }
       responses.push_back(std::move(response));
     }

@@ -70,6 +70,31 @@ TEST_F(CurlRetry, EndsAfterTheLastAttemptWithItsReply) {
   EXPECT_EQ(server_.requests(), 3);
 }
 
+TEST_F(CurlRetry, AsksAThrottlingServerForAsLongAsThereIsTime) {
+  serve(std::vector<int>(1000, 503));
+  auto call = call_to(server_.url("/"));
+  call.max_attempts = 2;
+  call.judge = [](const HttpResponse& response) { return RetryVerdict{response.status == 503, {}, true}; };
+  const auto response = client_.http->send_one(call);
+  EXPECT_EQ(response.status, 503);
+  EXPECT_TRUE(response.deadline_passed);
+  EXPECT_GT(server_.requests(), 8);
+  // 12.7 s until the delays have reached their limit of 20 s, then ten seconds a time.
+  EXPECT_LT(server_.requests(), 8 + 4 * (total(client_.clock.sleeps) / seconds(10)) + 8) << "no storm";
+}
+
+TEST_F(CurlRetry, WhatWasPutOffIsNoFault) {
+  serve({429, 429, 429, 429, 429, 503, 429, 200});
+  auto call = call_to(server_.url("/"));
+  call.max_attempts = 2;
+  call.judge = [](const HttpResponse& response) {
+    return RetryVerdict{response.status != 200, milliseconds(5), response.status == 429};
+  };
+  EXPECT_EQ(client_.http->send_one(call).status, 200);
+  EXPECT_THAT(client_.log.text(), HasSubstr("put off for the 5. time"));
+  EXPECT_THAT(client_.log.text(), HasSubstr("attempt 1 of 2 failed"));
+}
+
 TEST_F(CurlRetry, WaitsAsLongAsRetryAfterSays) {
   serve({503}, {{"Retry-After", "7"}});
   EXPECT_EQ(client_.http->send_one(call_to(server_.url("/"))).status, 200);

@@ -28,6 +28,9 @@ constexpr std::array kPublishedLimits{
 };
 constexpr PublishedLimit kMutatingDefault{"", 50, 5};
 
+/// Source: AWS's SDKs take clocks for different from some minutes on; EC2 takes signatures for five.
+constexpr std::chrono::seconds kClocksAgree{240};
+
 /// A fleet of a thousand is answered in some ten seconds; a minute is a lost connection.
 constexpr std::chrono::seconds kAttemptTimeout{60};
 
@@ -45,6 +48,21 @@ Parameters describe_parameters(const Filters& filters, const std::string& token)
 
 }  // namespace
 
+/// EC2 refuses signatures of another time than its own, give or take five minutes. Where its reply shows that the
+/// clocks differ, its time counts from now on.
+bool Ec2Api::learn_time(const HttpResponse& response) const {
+  const auto date = response.date();
+  if (!date) return false;
+  const auto ahead = *date - std::chrono::floor<std::chrono::seconds>(clock_.now());
+  if (std::chrono::abs(ahead - time_ahead_->load()) < kClocksAgree) return false;
+  time_ahead_->store(ahead);
+  log_.warning(
+      fmt::format("EC2's clock in {} is {} s {} this host's: its time is used for signatures; see to it that "
+                  "the host's clock is set (NTP)",
+                  region_, std::abs(ahead.count()), ahead.count() < 0 ? "behind" : "ahead of"));
+  return true;
+}
+
 Ec2Api::Ec2Api(std::string region, const std::string& profile, std::shared_ptr<auth::AwsCredentialSource> credentials,
                const Config& config, const Services& services)
     : region_(std::move(region)),
@@ -53,7 +71,8 @@ Ec2Api::Ec2Api(std::string region, const std::string& profile, std::shared_ptr<a
       credentials_(std::move(credentials)),
       config_(config),
       clock_(services.clock),
-      http_(services.http) {}
+      http_(services.http),
+      log_(services.log) {}
 
 RequestLimit Ec2Api::limit(const std::string& action) const {
   RequestLimit limit{limit_prefix_ + action, kMutatingDefault.burst, kMutatingDefault.per_second};
@@ -79,20 +98,21 @@ HttpCall Ec2Api::call(const std::string& action, Parameters parameters) const {
   call.limit = limit(action);
   call.sign = [this](HttpRequest& request) {
     auth::sign_aws_request(request, credentials_->get(), {region_, "ec2"},
-                           std::chrono::floor<std::chrono::seconds>(clock_.now()));
+                           std::chrono::floor<std::chrono::seconds>(clock_.now()) + time_ahead_->load());
   };
   call.judge = [this, action, refreshed = false](const HttpResponse& response) mutable -> RetryVerdict {
     const auto wrong = failure(action, response);
     if (!wrong) return {};
     switch (error_kind(wrong->code, response.status)) {
       case ErrorKind::throttled:
+        return {true, {}, true};
       case ErrorKind::transient:
         return {true, {}};
       case ErrorKind::not_visible:
         // A batch that holds a vanished id would fail for ever; suspend asks for its ids one by one instead.
         return {action == "CreateTags", {}};
       case ErrorKind::credentials:
-        credentials_->expire();
+        if (!learn_time(response)) credentials_->expire();
         return {!std::exchange(refreshed, true), std::chrono::milliseconds{0}};
       default:
         return {};

@@ -2,6 +2,8 @@
 // Calls of EC2's Query API: signed, limited, judged.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -45,7 +47,11 @@ class Ec2Api {
   const Config& config_;
   Clock& clock_;
   HttpClient& http_;
+  Log& log_;
+  std::shared_ptr<std::atomic<std::chrono::seconds>> time_ahead_ =
+      std::make_shared<std::atomic<std::chrono::seconds>>();  ///< by which EC2's clock is ahead of ours
 
+  bool learn_time(const HttpResponse& response) const;
   RequestLimit limit(const std::string& action) const;
 };
 

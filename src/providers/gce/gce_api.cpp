@@ -113,6 +113,7 @@ HttpCall GceApi::http_call(const ApiCall& call) const {
     if (!wrong) return {};
     switch (error_kind(wrong->code, response.status)) {
       case ErrorKind::throttled:
+        return {true, {}, true};
       case ErrorKind::transient:
         return {true, {}};
       case ErrorKind::credentials:

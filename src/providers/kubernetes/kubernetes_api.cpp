@@ -26,10 +26,6 @@ constexpr const char* kMetadataListForm = "application/json;as=PartialObjectMeta
 constexpr std::size_t kShortReply = 65'536;
 constexpr std::chrono::seconds kCallTimeout{60};
 
-/// An API server that is not itself is given up after some attempts. One that only says when to come again is
-/// believed until the program's deadline.
-constexpr int kTransientAttempts = 8, kMostAttempts = 1000;
-
 /// Lists that were forgotten between two pages, in a row.
 constexpr int kListRestarts = 5;
 
@@ -61,10 +57,9 @@ std::optional<std::chrono::milliseconds> retry_after(const HttpResponse& respons
   return std::chrono::seconds{seconds};
 }
 
-RetryVerdict verdict_of(const ApiError& error, const HttpResponse& response, int& transient_attempts) {
-  if (error.meaning == ErrorMeaning::throttled) return {true, retry_after(response)};
-  if (error.meaning == ErrorMeaning::retry) return {++transient_attempts < kTransientAttempts, {}};
-  return {};
+RetryVerdict verdict_of(const ApiError& error, const HttpResponse& response) {
+  if (error.meaning == ErrorMeaning::throttled) return {true, retry_after(response), true};
+  return {error.meaning == ErrorMeaning::retry, {}};
 }
 
 /// `pods` of `/api/v1/namespaces/slurm/pods/gpu-3?...`: what follows the namespace.
@@ -123,7 +118,6 @@ HttpCall KubernetesApi::http_call(const ApiCall& call) const {
   http.request.body = call.body;
   http.limit = limit(call);
   http.timeout = kCallTimeout;
-  http.max_attempts = kMostAttempts;
   return http;
 }
 
@@ -160,10 +154,9 @@ std::vector<CallResult> KubernetesApi::send(const std::vector<ApiCall>& calls, c
     HttpCall http = http_call(calls[i]);
     http.wanted = [&wanted] { return wanted; };
     http.sign = [&sent, i](HttpRequest&) { sent[i] = 1; };
-    http.judge = [this, &calls, &conclude, i,
-                  transient_attempts = 0](const HttpResponse& response) mutable -> RetryVerdict {
+    http.judge = [this, &calls, &conclude, i](const HttpResponse& response) -> RetryVerdict {
       CallResult result = result_of(calls[i], response);
-      const auto verdict = result.error ? verdict_of(*result.error, response, transient_attempts) : RetryVerdict{};
+      const auto verdict = result.error ? verdict_of(*result.error, response) : RetryVerdict{};
       if (!verdict.retry) conclude(i, std::move(result));
       return verdict;
     };
@@ -177,7 +170,7 @@ std::vector<CallResult> KubernetesApi::send(const std::vector<ApiCall>& calls, c
     if (!sent[i]) {
       CallResult unsent;
       unsent.sent = false;
-      unsent.error = ApiError{ErrorMeaning::refused, "NotSent",
+      unsent.error = ApiError{ErrorMeaning::refused, kNotSent,
                               fmt::format("{} {}: {}", calls[i].method, calls[i].about, responses[i].transport_error)};
       all.push_back(std::move(unsent));
       continue;

@@ -30,6 +30,9 @@ struct ApiCall {
 /// Source: Kubernetes API Concepts, "Metadata-only fetches".
 inline constexpr const char* kMetadataForm = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
+/// The code of a call that never left: the program's time was over, or a sink wanted no more.
+inline constexpr const char* kNotSent = "NotSent";
+
 /// What a list is to hold of each object.
 enum class ListOf { objects, metadata };
 

@@ -168,7 +168,7 @@ class PodStart {
       const TimePoint end = wants_names ? std::max(names_end, addresses_end) : addresses_end;
       const TimePoint now = context_.clock.steady_now();
       if (now >= end || !(wants_names || any(Claimant::State::has_pod))) break;
-      look();
+      if (!look()) break;
       if (any(Claimant::State::to_create)) {
         create();
         addresses_end = context_.clock.steady_now() + context_.settings.address_wait;
@@ -182,8 +182,8 @@ class PodStart {
     refuse_names();
   }
 
-  /// One list, of no more than is looked for.
-  void look() {
+  /// One list, of no more than is looked for. False when the program has no time left for another one.
+  bool look() {
     std::set<std::string> launches;
     bool all = false;
     for (const auto& claimant : claimants_) {
@@ -197,7 +197,7 @@ class PodStart {
     } catch (const Error& error) {
       // The pods are there: they keep their nodes, and the next look, or change_state, learns their addresses.
       context_.log.error(fmt::format("{}: {}: {}", context_.identity.key(), error.code(), error.what()));
-      return;
+      return error.code() != kNotSent;
     }
     std::unordered_map<std::string_view, const Pod*> by_name;
     for (const auto& pod : pods) by_name.emplace(pod.name, &pod);
@@ -210,6 +210,7 @@ class PodStart {
     end_pods(hopeless);
     give_back_incomplete();
     tell();
+    return true;
   }
 
   /// Nodes with an address are told at once; those of a launch that is to be kept whole when all have one.

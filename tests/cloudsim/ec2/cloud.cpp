@@ -160,7 +160,7 @@ Instance& Cloud::launch(Region& region, const LaunchSpec& spec, bool boots) {
   instance.metadata_tags = spec.metadata_tags && ec2_knobs_->metadata_tags;
   instance.tags = spec.tags;
   instance.launched = std::chrono::system_clock::now();
-  instance.visible_from = std::chrono::steady_clock::now() + ec2_knobs_->visible;
+  instance.visible_from = std::chrono::system_clock::now() + ec2_knobs_->visible;
   instance.address_from = std::chrono::steady_clock::now() + ec2_knobs_->address;
   instance.boots = boots && knobs_->unbootable == 0;
   if (boots && knobs_->unbootable > 0) {
@@ -236,7 +236,7 @@ void Cloud::freeze(Instance& instance, bool frozen) {
 }
 
 bool Cloud::is_visible(const Instance& instance) const {
-  return instance.visible_from <= std::chrono::steady_clock::now();
+  return instance.visible_from <= std::chrono::system_clock::now();
 }
 
 Instance* Cloud::find_visible(Region& region, const std::string& id) const {

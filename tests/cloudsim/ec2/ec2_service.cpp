@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "ec2/limits.h"
@@ -224,6 +225,8 @@ HttpReply Ec2Service::query(const HttpRequest& request) {
   if (!call.sts) {
     reply.headers.emplace_back("x-amzn-requestid", call.request_id);
   }
+  reply.headers.emplace_back(
+      "Date", fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::chrono::system_clock::to_time_t(now))));
   reply.delay = shared_.knobs.latency_of(call.action);
   reply.done = std::move(done);
   if (call.fault) {

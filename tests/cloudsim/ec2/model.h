@@ -34,7 +34,8 @@ struct Instance {
   InstanceState state = InstanceState::pending;
   std::string reason_code, reason_message;
   std::chrono::system_clock::time_point launched{};
-  std::chrono::steady_clock::time_point visible_from{}, address_from{};
+  std::chrono::system_clock::time_point visible_from{};
+  std::chrono::steady_clock::time_point address_from{};
   Tags tags;
 };
 
