@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job that is worth nothing with half of its nodes, over two node groups of which one has no machines."""
 
+import re
 import unittest
 
 import processes
@@ -53,6 +54,28 @@ class WholeJobs(Scenario):
                                        script).stdout.split(";")[0])
             cluster.run("scancel", self.come_in_vain(cluster, submit))
             self.assertEqual(self.instances(cluster), [])
+
+    def test_tasks_of_an_array_are_jobs_of_their_own(self):
+        """Three machines are there for two tasks of two nodes: one task gets all of its nodes; the other none, and runs
+        on those of the first."""
+        with self.cluster([partition("aws", ec2_group("c5", 4, LaunchStrategy="all-or-nothing"))],
+                          slurm={"SuspendTimeout": 2}) as cluster:
+            cluster.cloud.capacity(3)
+            array = cluster.sbatch("true", 2, "--array=0-1")
+
+            def tasks():
+                return re.findall(r"JobState=(\S+).* NodeList=(\S+)", cluster.scontrol("-o", "show", "job", array))
+            processes.wait_until(lambda: [state for state, _ in tasks()] == ["COMPLETED", "COMPLETED"],
+                                 lambda: f"{tasks()}", 60)
+            nodes = tasks()[0][1]
+            self.assertEqual(tasks()[1][1], nodes)
+            self.assert_machines(cluster, nodes)
+            self.assertEqual(len(self.all_instances(cluster)), 2, "none was started for the other task")
+            refused = [node.reason for node in cluster.nodes("aws-c5-[0-3]").values() if node.reason]
+            self.assertEqual(len(refused), 2)
+            for reason in refused:
+                self.assertRegex(reason, "^burst:InsufficientInstanceCapacity")
+            self.power_down(cluster, nodes)
 
 
 if __name__ == "__main__":

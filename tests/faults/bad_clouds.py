@@ -6,8 +6,9 @@ CALLS = {
     "aws": ("DescribeInstances", "CreateFleet", "CreateTags", "TerminateInstances"),
     "gce": ("Instances.aggregatedList", "Instances.bulkInsert", "Zoneoperations.wait", "Instances.delete"),
     "gce flex": ("Regioninstancegroupmanagers.list", "Regioninstancegroupmanagers.insert",
-                 "Regioninstancegroupmanagerresizerequests.insert", "Instances.aggregatedList",
-                 "Regioninstancegroupmanagers.deleteInstances"),
+                 "Regioninstancegroupmanagerresizerequests.insert", "Regionoperations.wait",
+                 "Instances.aggregatedList", "Regioninstancegroupmanagerresizerequests.list",
+                 "Regioninstancegroupmanagers.deleteInstances", "Regioninstancegroupmanagers.delete"),
     "kubernetes": ("pods.list", "pods.create", "pods.delete"),
     "nodesetpowerstate": ("pods.list", "nodesets.get", "nodesetpowerstates.get", "nodesetpowerstates.create",
                           "nodesetpowerstates.update"),
@@ -47,15 +48,15 @@ def _each(fault, count=1, **more):
 
 
 FAULTS = [
-    Fault("throttled for 60 s", lambda kind: [{"action": "*", "kind": "throttle", "count": -1, "seconds": THROTTLED}]),
+    Fault("throttled for 60 s", _each("throttle", -1, seconds=THROTTLED)),
     Fault("burst of 5xx", lambda kind: [{"action": "*", "kind": "error", "count": 5, "status": 503, **_BROKEN[kind]}]),
     Fault("dropped after effect", _each("drop_after", 2)),
     Fault("no reply", _each("slow", ms=LONG)),
     Fault("reply cut", _each("cut", 2)),
     Fault("wrong type", _each("wrong_content_type", 2)),
     Fault("10 MB of garbage", _each("garbage", 2, bytes=10_000_000)),
-    Fault("credentials expire", lambda kind: [{"action": "*", "kind": "error", "skip": 1, "count": 2,
-                                               **_EXPIRED[kind]}]),
+    Fault("credentials expire", lambda kind: [{"action": action, "kind": "error", "count": 1, **_EXPIRED[kind]}
+                                              for action in CALLS[kind]]),
     Fault("clocks 20 min apart", skew=SKEW),
     Fault("machine not seen for 30 s", knobs={"ec2": {"visible_ms": 30_000}}, only=("aws",)),
 ]
