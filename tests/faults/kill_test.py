@@ -152,7 +152,7 @@ class Experiment:
         slurm.set(down, "DOWN", "POWERED_DOWN")
         for node in moved:
             slurm.nodes[node].address = "192.0.2.1"
-        world.clock.move(130)
+        world.move_clocks(130)
 
     # -- the kill, and after it
 

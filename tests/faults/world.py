@@ -164,9 +164,13 @@ class World:
     # -- time
 
     def pass_time(self, seconds):
+        self.move_clocks(seconds)
+        self.slurm.tick(self.by_node())
+
+    def move_clocks(self, seconds):
+        """Time passes in which Slurm notices nothing."""
         self.clock.move(seconds)
         self._cloud_clock.move(seconds)
-        self.slurm.tick(self.by_node())
 
     def minute(self):
         """A minute passes: machines boot, Slurm's timeouts run out, change_state does its work, SuspendProgram what
