@@ -16,23 +16,39 @@
 
 namespace burst {
 
-/// Time stands still until someone sleeps or the test moves it.
+/// Time stands still until someone sleeps or the test moves it, in any thread. The members are for a test whose other
+/// threads have ended.
 class FakeClock : public Clock {
  public:
   std::chrono::sys_time<std::chrono::milliseconds> wall{std::chrono::seconds{1'780'000'000}};
   std::chrono::steady_clock::time_point steady{std::chrono::hours{1}};
   std::vector<std::chrono::milliseconds> sleeps;
 
-  std::chrono::sys_time<std::chrono::milliseconds> now() const override { return wall; }
-  std::chrono::steady_clock::time_point steady_now() const override { return steady; }
+  std::chrono::sys_time<std::chrono::milliseconds> now() const override {
+    const std::lock_guard lock(mutex_);
+    return wall;
+  }
+  std::chrono::steady_clock::time_point steady_now() const override {
+    const std::lock_guard lock(mutex_);
+    return steady;
+  }
   void sleep_for(std::chrono::milliseconds duration) override {
+    const std::lock_guard lock(mutex_);
     sleeps.push_back(duration);
-    advance(duration);
+    move(duration);
   }
   void advance(std::chrono::milliseconds duration) {
+    const std::lock_guard lock(mutex_);
+    move(duration);
+  }
+
+ private:
+  void move(std::chrono::milliseconds duration) {
     wall += duration;
     steady += duration;
   }
+
+  mutable std::mutex mutex_;
 };
 
 class FakeEnvironment : public Environment {

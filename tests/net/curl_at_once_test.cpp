@@ -58,6 +58,7 @@ TEST_F(CurlAtOnce, WhoIsToldToComeLaterHoldsTheOthersBack) {
   const auto begin = client_.clock.steady_now();
   for (const auto& response : client_.http->send(std::vector<HttpCall>(3, limited_call(1))))
     EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(server_.requests(), 4);
   ASSERT_EQ(times.size(), 4U);
   for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - begin, seconds(7));
 }

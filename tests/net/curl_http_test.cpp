@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(CurlHttp, SendsTheRequestAsItIs) {
-  TestServer server;
   httplib::Request seen;
+  TestServer server;
   server.server.Post("/echo", [&](const httplib::Request& request, httplib::Response& response) {
     seen = request;
     response.status = 201;
@@ -33,6 +33,7 @@ TEST(CurlHttp, SendsTheRequestAsItIs) {
   call.request.body = std::string("x\0y", 3);
   call.request.headers = {{"Content-Type", "application/x-test"}, {"X-One", "1"}};
   const auto response = client.http->send_one(call);
+  EXPECT_EQ(server.requests(), 1);
   EXPECT_EQ(response.status, 201);
   EXPECT_EQ(response.body, "done");
   EXPECT_EQ(response.transport_error, "");
@@ -73,8 +74,8 @@ TEST(CurlHttp, SendsAHeaderWithoutValue) {
 
 TEST(CurlHttp, SendsAllCallsSideBySideAndKeepsTheirOrder) {
   static constexpr int kCalls = 60;
-  TestServer server;
   std::barrier all_here(kCalls);  // a request is answered when all are there
+  TestServer server;
   server.server.Get(R"(/(\d+))", [&](const httplib::Request& request, httplib::Response& response) {
     all_here.arrive_and_wait();
     response.set_content(request.matches[1].str(), "text/plain");
@@ -93,8 +94,8 @@ TEST(CurlHttp, SendsAllCallsSideBySideAndKeepsTheirOrder) {
 TEST(CurlHttp, HoldsTheLimitOfRequestsInFlight) {
   static constexpr int kLimit = 4;
   static constexpr std::size_t kCalls = 20;
-  TestServer server;
   std::barrier limit_here(kLimit);  // proves that the limit is reached; `most` that it is not passed
+  TestServer server;
   std::atomic<int> current = 0;
   std::atomic<int> most = 0;
   server.server.Get("/", [&](const httplib::Request&, httplib::Response&) {

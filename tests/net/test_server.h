@@ -46,6 +46,9 @@ class TestServer {
       ports_.insert(request.remote_port);
       return httplib::Server::HandlerResponse::Unhandled;
     });
+    // What a handler has done is seen by who has got its reply and then asks for requests().
+    server.set_post_routing_handler(
+        [this](const httplib::Request&, httplib::Response&) { const std::lock_guard lock(mutex_); });
   }
   ~TestServer() {
     server.stop();
