@@ -55,8 +55,8 @@ struct HttpResponse {
 struct RetryVerdict {
   bool retry = false;
   std::optional<std::chrono::milliseconds> after;
-  /// The server is well and wants fewer requests: it is asked again for as long as the program has time for that,
-  /// however often that is, and such an attempt does not count as one of `max_attempts`.
+  /// The server is well and wants fewer requests: it is asked again for as long as the client has patience, however
+  /// often that is, and such an attempt does not count as one of `max_attempts`.
   bool throttled = false;
 };
 

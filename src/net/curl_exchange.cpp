@@ -152,7 +152,6 @@ void CurlExchange::end_unsent(Queue& queue) {
 void CurlExchange::start(std::size_t index) {
   auto& task = tasks_[index];
   if (task.call.sign) task.call.sign(task.call.request);
-  ++task.attempts;
   const auto left = std::chrono::ceil<milliseconds>(context_.settings.deadline - context_.clock.steady_now());
   task.cut_short = left < task.call.timeout;
   const auto timeout = std::max(milliseconds(1), std::min(left, task.call.timeout));
@@ -199,6 +198,8 @@ void CurlExchange::finish(std::size_t index, AttemptResult result) {
     return end(index, std::move(response));
   }
   const auto verdict = task.call.judge ? task.call.judge(response) : judge_by_status(response);
+  const auto now = context_.clock.steady_now();
+  if (verdict.throttled && task.throttles == 0) task.throttled_since = now;
   ++(verdict.throttled ? task.throttles : task.faults);
   if (!verdict.retry || result.permanent || task.faults >= task.call.max_attempts) {
     return end(index, std::move(response));
@@ -209,10 +210,9 @@ void CurlExchange::finish(std::size_t index, AttemptResult result) {
   }
   const int tries = verdict.throttled ? task.throttles : task.faults;
   const auto delay = retry_delay(tries, verdict, retry_after, context_.random);
-  const auto now = context_.clock.steady_now();
   const auto& settings = context_.settings;
-  const auto last = verdict.throttled ? std::min(settings.deadline, settings.throttled_until) : settings.deadline;
-  if (delay >= last - now) {
+  const bool impatient = verdict.throttled && delay >= settings.throttle_patience - (now - task.throttled_since);
+  if (impatient || delay >= settings.deadline - now) {
     response.deadline_passed = true;
     return end(index, std::move(response));
   }

@@ -55,8 +55,9 @@ class CurlExchange {
   using TimePoint = std::chrono::steady_clock::time_point;
   struct Task {
     HttpCall call;
-    int attempts = 0, faults = 0, throttles = 0;  ///< all of them; those that failed; those that were put off
-    bool cut_short = false;                       ///< the running attempt has less time than the call allows
+    int faults = 0, throttles = 0;  ///< attempts that failed, and that were put off
+    TimePoint throttled_since{};
+    bool cut_short = false;  ///< the running attempt has less time than the call allows
   };
   /// The calls of one token bucket that may start as soon as it gives a token, lowest index first.
   struct Queue {

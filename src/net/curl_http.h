@@ -17,8 +17,8 @@ struct CurlHttpSettings {
   std::chrono::steady_clock::time_point deadline;  ///< of the whole program: no attempt goes on beyond it
   int in_flight = 128;                             ///< requests side by side, over all threads' send() each
   std::string user_agent;                          ///< `slurm-burst/0.1.0`
-  /// No request that was throttled is sent again beyond it.
-  std::chrono::steady_clock::time_point throttled_until = std::chrono::steady_clock::time_point::max();
+  /// How long a request that is throttled is sent again and again, from the first refusal on.
+  std::chrono::seconds throttle_patience = std::chrono::minutes(2);
 };
 
 /// Variables honoured: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY (both cases), AWS_CA_BUNDLE, CURL_CA_BUNDLE,

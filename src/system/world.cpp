@@ -144,7 +144,7 @@ void World::Parts::connect() {
   net::CurlHttpSettings http_settings;
   http_settings.deadline = begin + deadline();
   // Others' clouds and Slurm wait for a change_state that waits; it comes again in a minute.
-  if (program == "change_state") http_settings.throttled_until = begin + kReconcilerPatience;
+  if (program == "change_state") http_settings.throttle_patience = kReconcilerPatience;
   http_settings.in_flight = config.requests_in_flight;
   http_settings.user_agent = "slurm-burst/" BURST_VERSION;
   http = net::make_curl_http(http_settings, clock, random, environment, *log);
