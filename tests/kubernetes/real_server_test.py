@@ -3,6 +3,7 @@
 `tests/run --kubernetes KUBECONFIG`, where KUBECONFIG is an administrator's. Nobody schedules the pods: their states are
 written through the status subresource."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -14,7 +15,6 @@ sys.path[:0] = [str(_TESTS / "blackbox"), str(_TESTS / "e2e")]
 import blackbox  # noqa: E402
 from api_server import STATES, TEMPLATE, ApiServer  # noqa: E402
 from blackbox import BOOTING, OFF, names  # noqa: E402
-import json  # noqa: E402
 
 _CRD_GROUP = "slurm.nebius.ai"
 UP = "IDLE+CLOUD"
@@ -159,7 +159,7 @@ class RealServer(blackbox.BlackboxTest):
     def test_no_rights(self):
         self.cloud.apply({"apiVersion": "v1", "kind": "ServiceAccount",
                           "metadata": {"name": "nobody", "namespace": self.cloud.namespace}})
-        stranger = self.folder / "stranger"
+        stranger = pathlib.Path(self.give("stranger", ""))
         self.cloud.write_kubeconfig(stranger, self.cloud.service_account_token("nobody"))
         self.variables(KUBECONFIG=str(stranger))
         result = self.resume("kube-cpu-0")
@@ -168,7 +168,7 @@ class RealServer(blackbox.BlackboxTest):
         self.assertEqual(self.uids(), {})
 
     def test_a_token_that_is_none(self):
-        stranger = self.folder / "stranger"
+        stranger = pathlib.Path(self.give("stranger", ""))
         self.cloud.write_kubeconfig(stranger, "no-such-token")
         self.variables(KUBECONFIG=str(stranger))
         result = self.resume("kube-cpu-0")
