@@ -191,7 +191,7 @@ Decision decide(const GroupView& view, const Policy& policy, std::chrono::sys_se
 std::vector<Action> close_group(std::span<const SlurmNode> nodes, const GroupMemory& memory,
                                 std::chrono::sys_seconds now) {
   std::vector<Action> actions;
-  if (!memory.cool_down || memory.cool_down->probing_since || now >= memory.cool_down->until) return actions;
+  if (!is_closed(memory, now)) return actions;
   const std::string reason = cool_down_reason(memory);
   for (const auto& node : nodes) {
     if (!is_closable(node)) continue;

@@ -20,6 +20,10 @@ bool has_registered(const NodeView& node) {
          !node.has(not_responding) && !node.has(invalid_reg);
 }
 
+bool waits_in_queue(const NodeView& node) {
+  return node.machine != nullptr && node.machine->state == MachineState::queued;
+}
+
 bool is_started(const NodeView& node) { return node.machine != nullptr && node.machine->state != MachineState::queued; }
 
 /// The provider had nothing to give: no fault of the machine.
@@ -115,10 +119,9 @@ void follow_boots(Pass& pass, std::span<const NodeView> nodes, Actions& actions)
   for (const auto& node : nodes) {
     if (node.booting != nullptr && has_registered(node)) registered = true;
     if (gives_up_boot(pass, node)) continue;
-    const bool waits_in_queue = node.machine != nullptr && node.machine->state == MachineState::queued;
     if (node.has(powering_up) && is_started(node)) {
       memory.booting[node.node->name] = node.machine->id;
-    } else if (node.booting != nullptr && !waits_in_queue && is_undecided(node)) {
+    } else if (node.booting != nullptr && !waits_in_queue(node) && is_undecided(node)) {
       memory.booting[node.node->name] = *node.booting;
     }
   }
@@ -168,8 +171,7 @@ void hold_back(Pass& pass, std::span<const NodeView> nodes) {
   const auto limit = pass.policy.timing.bootstrap_failure_limit;
   if (limit <= 0 || pass.memory.bootstrap_failures == 0) return;
   const auto boots = [&](const NodeView& node) {
-    const bool waits_in_queue = node.machine != nullptr && node.machine->state == MachineState::queued;
-    return is_undecided(node) && !waits_in_queue && !gives_up_boot(pass, node);
+    return is_undecided(node) && !waits_in_queue(node) && !gives_up_boot(pass, node);
   };
   auto allowed = limit - pass.memory.bootstrap_failures - std::ranges::count_if(nodes, boots);
   for (const auto& node : nodes) {

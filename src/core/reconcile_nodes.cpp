@@ -47,12 +47,16 @@ void update_address(const Pass&, const NodeView& node, Action& action) {
 
 void make_idle(const Pass&, const NodeView&, Action& action) { set_state(action, StateChange::idle); }
 
-/// DOWN and off, with words of Slurm's own about it, such as after a ResumeTimeout.
-bool is_down_by_slurm(const NodeView& node) {
-  return node.is(NodeBase::down) && is_off(node) && !node.has(power_up) && !node.has(invalid_reg) && !node.has(drain) &&
-         !node.has(fail) && may_mend(node.node->reason) && !is_our_reason(node.node->reason) &&
-         !is_left_alone(*node.node);
+/// DOWN and off by us or by Slurm. A drain on top of it is someone else's, unless the reason is ours. While it is
+/// INVALID_REG (which powering down clears since 22.05.1) Slurm refuses IDLE.
+bool is_taken_down(const NodeView& node) {
+  const bool foreign_drain = (node.has(drain) || node.has(fail)) && !is_our_reason(node.node->reason);
+  return node.is(NodeBase::down) && is_off(node) && !node.has(power_up) && !node.has(invalid_reg) &&
+         may_mend(node.node->reason) && !foreign_drain;
 }
+
+/// With words of Slurm's own about it, such as after a ResumeTimeout.
+bool is_down_by_slurm(const NodeView& node) { return is_taken_down(node) && !is_our_reason(node.node->reason); }
 
 // C1: a cool-down closes the group, so that the scheduler takes others. The nodes that failed for the same cause say
 // so.
@@ -257,13 +261,7 @@ constexpr std::array kNodeRows{
 
 std::span<const NodeRow> node_rows() { return kNodeRows; }
 
-/// DOWN and off by us or by Slurm. A drain on top of it is someone else's, unless the reason is ours. While it is
-/// INVALID_REG (which powering down clears since 22.05.1) Slurm refuses IDLE.
-bool is_down_and_off(const NodeView& node) {
-  const bool foreign_drain = (node.has(drain) || node.has(fail)) && !is_our_reason(node.node->reason);
-  return node.is(NodeBase::down) && is_off(node) && !node.has(power_up) && !node.has(invalid_reg) &&
-         may_mend(node.node->reason) && !foreign_drain && node.no_machine();
-}
+bool is_down_and_off(const NodeView& node) { return is_taken_down(node) && node.no_machine(); }
 
 bool is_up(const NodeView& node) {
   return node.is(NodeBase::idle) || node.is(NodeBase::allocated) || node.is(NodeBase::mixed);

@@ -10,10 +10,11 @@
 namespace burst {
 namespace {
 
-bool has_machine(Outcome outcome) { return outcome == Outcome::ready || outcome == Outcome::pending; }
 bool is_want(Outcome outcome) { return outcome == Outcome::no_capacity || outcome == Outcome::over_quota; }
 
 }  // namespace
+
+bool has_machine(Outcome outcome) { return outcome == Outcome::ready || outcome == Outcome::pending; }
 
 CallJobs jobs_of_call(std::vector<ResumeJob> jobs, std::span<const SlurmJob> queue) {
   std::ranges::stable_sort(jobs, std::greater<>(), [](const ResumeJob& job) { return job.priority; });

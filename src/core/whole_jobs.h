@@ -13,6 +13,9 @@
 
 namespace burst {
 
+/// It runs, or it will.
+bool has_machine(Outcome outcome);
+
 /// The jobs of one resume, those of higher priority first where Slurm tells it (26.05), else in the file's order.
 struct CallJobs {
   std::vector<ResumeJob> each;

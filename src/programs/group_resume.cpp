@@ -313,7 +313,7 @@ class GroupResume {
   void refuse(std::span<const NodeOutcome> outcomes) {
     std::map<std::string, std::pair<std::string, std::vector<NodeName>>> by_code;
     for (const auto& outcome : outcomes) {
-      if (outcome.outcome == Outcome::ready || outcome.outcome == Outcome::pending) continue;
+      if (has_machine(outcome.outcome)) continue;
       auto& entry = by_code[outcome.code];
       if (entry.second.empty()) entry.first = outcome.message;
       entry.second.push_back(outcome.node);

@@ -63,10 +63,8 @@ class WholeJobs {
   void take(const GroupNodes& part, std::span<const NodeOutcome> outcomes) {
     if (!jobs_) return;
     const std::lock_guard lock(mutex_);
-    for (const auto& outcome : outcomes) {
-      const bool has_machine = outcome.outcome == Outcome::ready || outcome.outcome == Outcome::pending;
-      fates_.push_back({outcome.node, has_machine, is_all_or_nothing(part)});
-    }
+    for (const auto& outcome : outcomes)
+      fates_.push_back({outcome.node, has_machine(outcome.outcome), is_all_or_nothing(part)});
     if (--left_ == 0) give_back();
   }
 

@@ -48,14 +48,12 @@ Parameters describe_parameters(const Filters& filters, const std::string& token)
 
 }  // namespace
 
-/// EC2 refuses signatures of another time than its own, give or take five minutes. Where its reply shows that the
-/// clocks differ, its time counts from now on.
 bool Ec2Api::learn_time(const HttpResponse& response) const {
   const auto date = response.date();
   if (!date) return false;
   const auto ahead = *date - std::chrono::floor<std::chrono::seconds>(clock_.now());
-  if (std::chrono::abs(ahead - time_ahead_->load()) < kClocksAgree) return false;
-  time_ahead_->store(ahead);
+  if (std::chrono::abs(ahead - time_ahead_.load()) < kClocksAgree) return false;
+  time_ahead_.store(ahead);
   log_.warning(
       fmt::format("EC2's clock in {} is {} s {} this host's: its time is used for signatures; see to it that "
                   "the host's clock is set (NTP)",
@@ -98,7 +96,7 @@ HttpCall Ec2Api::call(const std::string& action, Parameters parameters) const {
   call.limit = limit(action);
   call.sign = [this](HttpRequest& request) {
     auth::sign_aws_request(request, credentials_->get(), {region_, "ec2"},
-                           std::chrono::floor<std::chrono::seconds>(clock_.now()) + time_ahead_->load());
+                           std::chrono::floor<std::chrono::seconds>(clock_.now()) + time_ahead_.load());
   };
   call.judge = [this, action, refreshed = false](const HttpResponse& response) mutable -> RetryVerdict {
     const auto wrong = failure(action, response);

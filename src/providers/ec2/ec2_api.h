@@ -48,9 +48,10 @@ class Ec2Api {
   Clock& clock_;
   HttpClient& http_;
   Log& log_;
-  std::shared_ptr<std::atomic<std::chrono::seconds>> time_ahead_ =
-      std::make_shared<std::atomic<std::chrono::seconds>>();  ///< by which EC2's clock is ahead of ours
+  mutable std::atomic<std::chrono::seconds> time_ahead_{};  ///< by which EC2's clock is ahead of ours
 
+  /// EC2 refuses signatures of another time than its own, give or take five minutes. Where its reply shows that the
+  /// clocks differ, its time counts from now on.
   bool learn_time(const HttpResponse& response) const;
   RequestLimit limit(const std::string& action) const;
 };
