@@ -55,8 +55,7 @@ FAULTS = [
     Fault("reply cut", _each("cut", 2)),
     Fault("wrong type", _each("wrong_content_type", 2)),
     Fault("10 MB of garbage", _each("garbage", 2, bytes=10_000_000)),
-    Fault("credentials expire", lambda kind: [{"action": action, "kind": "error", "count": 1, **_EXPIRED[kind]}
-                                              for action in CALLS[kind]]),
+    Fault("credentials expire", lambda kind: _each("error", **_EXPIRED[kind])(kind)),
     Fault("clocks 20 min apart", skew=SKEW),
     Fault("machine not seen for 30 s", knobs={"ec2": {"visible_ms": 30_000}}, only=("aws",)),
 ]
